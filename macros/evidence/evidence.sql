@@ -1,0 +1,65 @@
+{#
+    One row an arrival: every feed's assertions of an entity, each with its identity.
+
+    Law E1: an assertion is what one source said of one entity at one source time; its
+    id covers the key, the source, the time, the sequence and the canonical payload,
+    and nothing of how it arrived, so that a repeat is known as one.
+#}
+{% macro evidence(entity, feeds) -%}
+
+with feeds as (
+
+    {%- for feed in feeds %}
+
+    select * from {{ feed }}
+    {%- if not loop.last %}
+
+    union all
+    {%- endif %}
+    {%- endfor %}
+
+),
+
+keyed as (
+
+    select
+        * except (bk),
+        trim(both ' ' from bk) as bk,
+        {{ payload() | indent(8) }} as payload
+
+    from feeds
+
+)
+
+select
+    bk,
+    {{ surrogate_key(entity) }} as sk,
+    sha2(concat(
+        {{ encode('bk') }},
+        {{ encode('source_system') }},
+        {{ encode('cast(unix_micros(source_event_ts) as string)') }},
+        {{ encode('cast(source_event_finer as string)') }},
+        {{ encode("array_join(source_sequence, '/')") }},
+        payload
+    ), 256) as assertion_id,
+    * except (bk, payload)
+
+from keyed
+
+{%- endmacro %}
+
+
+{# Law E1's canonical payload: the mentions, the attributes left unchanged, the delete flag. #}
+{% macro payload() -%}
+concat(
+    {{ encode_map('mentions') | indent(4) }},
+    {{ encode_list('unchanged') | indent(4) }},
+    cast(is_deleted as string)
+)
+{%- endmacro %}
+
+
+{# Law C2: one stable key an entity, whatever its history. #}
+{% macro surrogate_key(entity) -%}
+sha2(concat('{{ entity }}', ':', bk), 256)
+{%- endmacro %}

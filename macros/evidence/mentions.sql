@@ -1,0 +1,33 @@
+{#
+    What a record says of an entity's attributes, as two columns: mentions and unchanged.
+
+    Law E3: a field that is absent is not mentioned, a null is a mentioned null, and a
+    connector's placeholder says "as I last said". `fields` is the landed map;
+    `renamed` names the field of an attribute where the feed calls it otherwise.
+#}
+{% macro mentions(fields, attributes, renamed={}) -%}
+
+map_from_entries(array_compact(array(
+{%- for attribute, type in attributes.items() %}
+    {%- set field = fields ~ "['" ~ renamed.get(attribute, attribute) ~ "']" %}
+    if({{ is_mentioned(fields, renamed.get(attribute, attribute)) }}, struct('{{ attribute }}', {{ canonical(field, type) }}), null){{ ',' if not loop.last }}
+{%- endfor %}
+))) as mentions,
+array_compact(array(
+{%- for attribute in attributes %}
+    if({{ fields }}['{{ renamed.get(attribute, attribute) }}'] = '{{ unchanged_mark() }}', '{{ attribute }}', null){{ ',' if not loop.last }}
+{%- endfor %}
+)) as unchanged
+
+{%- endmacro %}
+
+
+{% macro is_mentioned(fields, field) -%}
+map_contains_key({{ fields }}, '{{ field }}') and not {{ fields }}['{{ field }}'] <=> '{{ unchanged_mark() }}'
+{%- endmacro %}
+
+
+{# What Debezium puts where a long text did not change. #}
+{% macro unchanged_mark() -%}
+__debezium_unavailable_value
+{%- endmacro %}

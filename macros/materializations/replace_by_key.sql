@@ -1,0 +1,17 @@
+{#
+    Materialize a model by replacing, in one commit, all rows of the keys that have news.
+
+    The first build, and --full-refresh, write the whole table. Config: `key`, the column
+    to replace by; `identity`, the columns that no two rows may share; `partition_by` and
+    `tblproperties` as usual. Serves SQL and Python models alike.
+#}
+{% materialization replace_by_key, adapter='spark', supported_languages=['sql', 'python'] -%}
+
+{{ run_hooks(pre_hooks) }}
+{%- call statement('main', language='python') %}
+{{ build_node(sql if model.language == 'sql' else compiled_code) }}
+{%- endcall %}
+{{ run_hooks(post_hooks) }}
+{{ return({'relations': [this.incorporate(type='table')]}) }}
+
+{%- endmaterialization %}

@@ -1,0 +1,1 @@
+{{ ordered(arrivals=ref('customer_assertions')) }}

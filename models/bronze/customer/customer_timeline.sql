@@ -1,0 +1,4 @@
+{{ timeline(
+    states=with_news(ref('customer_states')),
+    attributes=attributes_of('customer')
+) }}

@@ -1,0 +1,125 @@
+"""Set up attest on a machine that has Python, Java, git and make: one environment, two jars, one profile.
+
+Runs on the system's Python, with nothing installed. Each step is skipped when its
+result is already there, so the second run takes well under a second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+LOCK = ROOT / "python" / "requirements.lock"
+PROJECT = ROOT / "python" / "pyproject.toml"
+JARS_LOCK = ROOT / "python" / "jars.lock"
+JARS = VENV / "jars"
+READY = VENV / "ready"
+
+
+def stop(problem: str, remedy: str) -> None:
+    sys.exit(f"attest cannot be set up: {problem}\n  {remedy}")
+
+
+def java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home) / "bin" / "java") if home else "java"
+
+
+def check_machine() -> None:
+    """Name what is missing in the first second, with the command that brings it."""
+    if sys.version_info < (3, 11):
+        stop(
+            f"this is Python {sys.version.split()[0]}, and 3.11 or newer is needed",
+            "Install it (Debian: apt-get install python3.11 python3.11-venv) and call: make PYTHON=python3.11 …",
+        )
+    install = "Install it (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17)"
+    if shutil.which(java()) is None:
+        stop(f"no Java found ({java()} is not there)", f"{install}, or point JAVA_HOME at Java 17 or 21.")
+    printed = subprocess.run([java(), "-version"], capture_output=True, text=True).stderr
+    version = re.search(r'version "(\d+)', printed)
+    if version is None or int(version.group(1)) not in (17, 21):
+        found = printed.splitlines()[0] if printed else "nothing"
+        stop(f"Java 17 or 21 is needed, and {java()} says: {found}", f"{install}, or point JAVA_HOME at it.")
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        stop("Python's venv module is missing", "Install it (Debian: apt-get install python3-venv).")
+
+
+def fingerprint() -> str:
+    """What the environment was made of: it is remade when any of this changes."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in (LOCK, PROJECT, JARS_LOCK):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def run(*command: str | Path, **options: object) -> None:
+    done = subprocess.run([str(part) for part in command], **options)  # type: ignore[call-overload]
+    if done.returncode != 0:
+        stop(f"this command failed: {' '.join(map(str, command))}", "Its own words are above. Mend, then call again.")
+
+
+def install_packages() -> None:
+    """Every package at its locked version and hash; --no-deps because the lock is complete."""
+    print("attest: installing the locked packages into .venv (a minute or two, once)", flush=True)
+    run(sys.executable, "-m", "venv", "--clear", VENV)
+    pip = [VENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    run(*pip, "--require-hashes", "--requirement", LOCK)
+    run(*pip, "--no-build-isolation", "--editable", ROOT / "python")
+
+
+def fetch_jars() -> None:
+    """The two Delta jars, by Spark's own resolver (Ivy), each checked against its locked sum."""
+    print("attest: fetching the Delta jars", flush=True)
+    ivy = next(VENV.glob("lib/python*/site-packages/pyspark/jars/ivy-*.jar"))
+    settings = os.environ.get("IVY_SETTINGS")
+    for line in JARS_LOCK.read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        expected, coordinates = line.split()
+        group, artifact, version = coordinates.split(":")
+        run(
+            *(java(), "-jar", ivy, "-warn", "-cache", VENV / "ivy", "-notransitive", "-types", "jar"),
+            *(("-settings", settings) if settings else ()),
+            *("-dependency", group, artifact, version, "-retrieve", f"{JARS}/[artifact]-[revision].[ext]"),
+            stdout=subprocess.DEVNULL,
+        )
+        jar = JARS / f"{artifact}-{version}.jar"
+        if not jar.is_file():
+            stop(
+                f"{coordinates} could not be fetched",
+                "Is a Maven repository within reach? IVY_SETTINGS may name an Ivy settings file with a mirror.",
+            )
+        found = hashlib.sha256(jar.read_bytes()).hexdigest()
+        if found != expected:
+            jar.unlink()
+            stop(f"{jar.name} has the sum {found}, not {expected}", "It was not kept. Ask whoever runs the mirror.")
+    shutil.rmtree(VENV / "ivy", ignore_errors=True)
+
+
+def copy_profile() -> None:
+    profile = ROOT / "profiles.yml"
+    if not profile.exists():
+        shutil.copyfile(ROOT / "profiles.yml.example", profile)
+
+
+def main() -> None:
+    check_machine()
+    if not (READY.is_file() and READY.read_text() == fingerprint()):
+        install_packages()
+        fetch_jars()
+        READY.write_text(fingerprint())
+    copy_profile()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What dbt-spark's session method lacks: a session per connection, ANSI, and Python in process.
+
+`adopt` puts these in place of dbt-spark's own classes and methods; nothing else of
+dbt is touched. With ATTEST_OFFLINE=1 no session is ever started, so `dbt compile`
+and the linter need no Java.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from typing import Any
+
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.spark import impl, session
+from dbt.adapters.spark.impl import SparkAdapter
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from attest.errors import AttestError
+
+
+def offline() -> bool:
+    return os.environ.get("ATTEST_OFFLINE", "") not in ("", "0")
+
+
+class IsolatedConnection(session.Connection):  # type: ignore[misc]
+    """One dbt connection, one Spark session: what a node sets or creates in it, no other node sees."""
+
+    _session: SparkSession | None = None
+
+    @property
+    def spark(self) -> SparkSession:
+        if self._session is None:
+            if offline():
+                raise DbtRuntimeError("ATTEST_OFFLINE is set, and this command needs the lake. Unset it.")
+            from attest.session import isolated, start  # noqa: PLC0415
+
+            try:
+                self._session = isolated(start(self.server_side_parameters))
+            except AttestError as error:
+                raise DbtRuntimeError(str(error)) from None
+        return self._session
+
+    def cursor(self) -> IsolatedCursor:
+        return IsolatedCursor(self)
+
+
+class IsolatedCursor(session.Cursor):  # type: ignore[misc]
+    """A cursor on its connection's own session."""
+
+    def __init__(self, connection: IsolatedConnection) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def execute(self, sql: str, *parameters: Any) -> None:
+        if parameters:
+            sql = sql % parameters
+        try:
+            self._df = self._connection.spark.sql(sql)
+        except PySparkException as error:
+            raise DbtRuntimeError(str(error)) from error
+
+
+def literal(value: Any) -> str:
+    """A binding as SQL, for whoever still inserts through dbt: None is null and quotes are kept."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def submit_python_job(adapter: SparkAdapter, parsed_model: dict[str, Any], compiled_code: str) -> AdapterResponse:
+    """Run a node's Python in this process, on the node's own session.
+
+    The code reports by setting `outcome`, which dbt prints and keeps in its results.
+    """
+    file_name = f"<{parsed_model['unique_id']}>"
+    linecache.cache[file_name] = (len(compiled_code), None, compiled_code.splitlines(keepends=True), file_name)
+    spark = adapter.connections.get_thread_connection().handle.handle.spark
+    namespace: dict[str, Any] = {"__name__": f"attest_node_{parsed_model['name']}", "spark": spark}
+    try:
+        exec(compile(compiled_code, file_name, "exec"), namespace)
+    except AttestError as error:
+        raise DbtRuntimeError(f"{type(error).__name__}: {error}") from error
+    outcome = namespace.get("outcome")
+    if outcome is None:
+        return AdapterResponse(_message="OK")
+    return AdapterResponse(_message=outcome.message, rows_affected=outcome.rows)
+
+
+def adopt() -> None:
+    session.Connection = IsolatedConnection
+    session.SessionConnectionWrapper._fix_binding = classmethod(lambda _, value: literal(value))
+    SparkAdapter.submit_python_job = submit_python_job
+    listing = SparkAdapter.list_relations_without_caching
+    SparkAdapter.list_relations_without_caching = lambda adapter, schema: (
+        [] if offline() else listing(adapter, schema)
+    )
+    impl.SparkAdapter.check_schema_exists = _check_schema_exists(impl.SparkAdapter.check_schema_exists)
+
+
+def _check_schema_exists(checking: Any) -> Any:
+    return lambda adapter, database, schema: True if offline() else checking(adapter, database, schema)

@@ -1,0 +1,116 @@
+"""The command line: `attest land`, `attest why`. Exit code 0 when done, 1 when a user can mend it, 2 for usage."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from attest.contract import find_feed, read_contracts
+from attest.errors import AttestError
+from attest.project import Project, read_project
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    try:
+        project = read_project(options.project_dir.resolve(), target=options.target)
+        os.chdir(project.root)
+        code: int = options.run(project, options)
+    except AttestError as error:
+        print(f"attest: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return 1
+    return code
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="attest", description="Land what sources say, and ask why it is believed.")
+    parser.add_argument("--project-dir", type=Path, default=Path(), help="the dbt project (default: this folder)")
+    parser.add_argument("--target", help="the profile's output (default: the profile's own choice)")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    land = commands.add_parser(
+        "land",
+        help="land files of a feed, as received",
+        description="Land every record of the files in one commit. Records that break the feed's contract "
+        "(seeds/feeds.csv) land in quarantine with a reason; nothing is dropped.",
+    )
+    land.add_argument("feed", metavar="FEED", help="a feed of seeds/feeds.csv")
+    land.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="files of the feed's format")
+    land.add_argument(
+        "--arrived-at", type=instant, metavar="TIME", help="when they arrived, to land history (default: now)"
+    )
+    land.add_argument("--run-id", metavar="ID", help="the run that carries them; landing a run's file twice is a retry")
+    land.set_defaults(run=run_land)
+
+    why = commands.add_parser(
+        "why",
+        help="say what is believed of one entity, and why",
+        description="Print the belief of one entity at an instant, as known at an instant: each attribute's "
+        "value, the assertion that won, its rule, and why each other source lost.",
+    )
+    why.add_argument("entity", metavar="ENTITY", help="as in dbt_project.yml, such as customer")
+    why.add_argument("key", metavar="KEY", help="its business key")
+    why.add_argument("--as-at", type=instant, metavar="TIME", help="the instant asked about (default: the basis)")
+    why.add_argument("--known-at", type=instant, metavar="TIME", help="with what was known then (default: the basis)")
+    why.set_defaults(run=run_why)
+    return parser
+
+
+def instant(text: str) -> datetime:
+    """An ISO-8601 time; without a zone it is UTC."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no ISO-8601 time, such as 2026-03-01T09:00:00Z") from None
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def run_land(project: Project, options: argparse.Namespace) -> int:
+    from attest.land import land, new_delivery, refuse_bad_files  # noqa: PLC0415 (Spark is slow to start)
+    from attest.session import isolated, start  # noqa: PLC0415
+
+    feed = find_feed(read_contracts(project.root / "seeds" / "feeds.csv"), options.feed)
+    refuse_bad_files(options.paths)
+    spark = isolated(start(project.parameters))
+    delivery = new_delivery(run_id=options.run_id, arrived_at=options.arrived_at)
+    landing = land(
+        spark, feed=feed, table=f"{project.schema}.landing_{feed.name}", paths=options.paths, delivery=delivery
+    )
+    quarantined = landing.quarantined.total()
+    for one in landing.first_quarantined:
+        print(f"{one.file}, line {one.line}: {one.reason}: {one.detail}", file=sys.stderr)
+    if quarantined > len(landing.first_quarantined):
+        print(f"… and {quarantined - len(landing.first_quarantined)} more, all in quarantine", file=sys.stderr)
+    if not landing.records:
+        print(f"{feed.name}: nothing new; run {delivery.run_id} landed this before")
+        return 0
+    reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(landing.quarantined.items()))
+    print(
+        f"{feed.name}: landed {landing.records} records in one commit "
+        f"({landing.records - quarantined} accepted, {quarantined} in quarantine{': ' + reasons if reasons else ''})"
+    )
+    return 0
+
+
+def run_why(project: Project, options: argparse.Namespace) -> int:
+    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.why import explain  # noqa: PLC0415
+
+    spark = isolated(start(project.parameters))
+    print(
+        explain(
+            spark, project, entity=options.entity, key=options.key, as_at=options.as_at, known_at=options.known_at
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

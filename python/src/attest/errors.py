@@ -1,0 +1,51 @@
+"""Errors named for what is wrong. Each message says what, where, and what to do next."""
+
+from __future__ import annotations
+
+
+class AttestError(Exception):
+    """A problem that a user can mend; the command line prints it without a stack trace."""
+
+
+class LakeInUseError(AttestError):
+    """Another process holds the lake's embedded catalog, which admits one at a time."""
+
+
+class MachineError(AttestError):
+    """Something that Spark needs is missing from this machine."""
+
+
+class ContractError(AttestError):
+    """A feed is unknown, or its contract cannot be read."""
+
+
+class LandingError(AttestError):
+    """Files could not be landed; nothing of them was."""
+
+
+class SeedError(AttestError):
+    """A seed file cannot be loaded; the table still holds what it held."""
+
+
+class ModelError(AttestError):
+    """A model's rows break what the model declares; nothing was written."""
+
+
+class NullKeyError(ModelError):
+    """A row has no key, so there is nothing to replace it by."""
+
+
+class RepeatedIdentityError(ModelError):
+    """Two rows claim the identity that the model says belongs to one."""
+
+
+class StrayKeyError(ModelError):
+    """The model returned rows of keys that it was not asked to rebuild."""
+
+
+class ColumnsChangedError(ModelError):
+    """The model's columns are not those of its table."""
+
+
+class UnknownKeyError(AttestError):
+    """No evidence speaks of the key that was asked about."""

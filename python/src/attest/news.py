@@ -1,0 +1,133 @@
+"""News: what a model has not read yet, found from exact table versions and never from a clock.
+
+Every commit of ours carries a note (Delta's user metadata, atomic with the data):
+
+    generation  renewed whenever the table is rebuilt whole
+    read        per log, the version up to which this table has read it
+    seen        per other input, the generation it was built from
+
+A log is an append-only table (landing, evidence), so what it received since a version is
+exact. Derived tables read through their parents: a timeline has read as far as its states.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+VIEW = "news"
+
+
+@dataclass(frozen=True)
+class Note:
+    generation: str
+    read: Mapping[str, int] = field(default_factory=dict)
+    seen: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        return json.dumps({"attest": {"generation": self.generation, "read": self.read, "seen": self.seen}})
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a table is: its version, and the note of the last commit that left one."""
+
+    version: int
+    note: Note | None
+
+
+def standing(spark: SparkSession, table: str) -> Standing | None:
+    """None where there is no such table; commits of others (OPTIMIZE) carry no note and are passed over."""
+    if not spark.catalog.tableExists(table):
+        return None
+    newest: int | None = None
+    for commits in (1, 1000):
+        for commit in spark.sql(f"describe history {table} limit {commits}").select("version", "userMetadata").collect():
+            newest = commit.version if newest is None else newest
+            note = parse(commit.userMetadata)
+            if note is not None:
+                return Standing(newest, note)
+    return Standing(newest or 0, None)
+
+
+def parse(user_metadata: str | None) -> Note | None:
+    try:
+        written: Any = json.loads(user_metadata or "null")
+        return Note(**written["attest"])
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+@dataclass(frozen=True)
+class News:
+    """What to rebuild, and the note that the commit must carry. `ranges` is None where everything is news."""
+
+    note: Note
+    ranges: Mapping[str, tuple[int, int]] | None
+
+    @property
+    def is_everything(self) -> bool:
+        return self.ranges is None
+
+    @property
+    def is_nothing(self) -> bool:
+        return self.ranges is not None and not self.ranges
+
+
+def find_news(
+    spark: SparkSession, *, target: Standing | None, logs: Sequence[str], inputs: Sequence[str]
+) -> News:
+    """Compare what the target's last note has read with what its logs and inputs hold now."""
+    read: dict[str, int] = {}
+    seen: dict[str, str] = {}
+    for log in logs:
+        found = standing(spark, log)
+        if found is None:
+            continue
+        read[log] = found.version
+        if found.note is not None:
+            seen[log] = found.note.generation
+    for table in inputs:
+        found = standing(spark, table)
+        if found is None or found.note is None:
+            continue
+        seen[table] = found.note.generation
+        for log, version in found.note.read.items():
+            read[log] = min(version, read.get(log, version))
+
+    before = target.note if target is not None else None
+    if before is None or before.seen != seen or any(before.read.get(log, -1) > now for log, now in read.items()):
+        return News(Note(uuid.uuid4().hex, read, seen), None)
+    ranges = {log: (before.read.get(log, -1) + 1, now) for log, now in read.items() if before.read.get(log, -1) < now}
+    return News(Note(before.generation, read, seen), ranges)
+
+
+def news_keys(spark: SparkSession, *, news: News, key: str) -> DataFrame:
+    """The keys that the logs received: in the news' ranges, or up to the versions read where all is news."""
+    parts = []
+    for log, until in news.note.read.items():
+        if news.ranges is None:
+            parts.append(spark.read.option("versionAsOf", until).table(log).select(key))
+        elif log in news.ranges:
+            first, last = news.ranges[log]
+            changes = spark.read.option("readChangeFeed", "true")
+            changes = changes.option("startingVersion", first).option("endingVersion", last)
+            parts.append(changes.table(log).select(key))
+    if not parts:
+        return spark.createDataFrame([], f"{key} string")
+    keys = parts[0]
+    for part in parts[1:]:
+        keys = keys.union(part)
+    return keys.distinct()
+
+
+def with_news(spark: SparkSession, rows: DataFrame, *, key: str = "bk") -> DataFrame:
+    """In a Python model: the rows of the keys to rebuild; all rows where the whole table is rebuilt."""
+    if not spark.catalog.tableExists(VIEW):
+        return rows
+    return rows.join(spark.table(VIEW), on=key, how="left_semi")
