@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,7 +35,7 @@ def java() -> str:
 
 def check_machine() -> None:
     """Name what is missing in the first second, with the command that brings it."""
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 (the one place where an older one may call)
         stop(
             f"this is Python {sys.version.split()[0]}, and 3.11 or newer is needed",
             "Install it (Debian: apt-get install python3.11 python3.11-venv) and call: make PYTHON=python3.11 …",
@@ -42,15 +43,12 @@ def check_machine() -> None:
     install = "Install it (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17)"
     if shutil.which(java()) is None:
         stop(f"no Java found ({java()} is not there)", f"{install}, or point JAVA_HOME at Java 17 or 21.")
-    printed = subprocess.run([java(), "-version"], capture_output=True, text=True).stderr
+    printed = subprocess.run([java(), "-version"], capture_output=True, text=True, check=False).stderr
     version = re.search(r'version "(\d+)', printed)
     if version is None or int(version.group(1)) not in (17, 21):
         found = printed.splitlines()[0] if printed else "nothing"
         stop(f"Java 17 or 21 is needed, and {java()} says: {found}", f"{install}, or point JAVA_HOME at it.")
-    try:
-        import ensurepip  # noqa: F401
-        import venv  # noqa: F401
-    except ImportError:
+    if find_spec("venv") is None or find_spec("ensurepip") is None:
         stop("Python's venv module is missing", "Install it (Debian: apt-get install python3-venv).")
 
 
@@ -62,8 +60,8 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
-def run(*command: str | Path, **options: object) -> None:
-    done = subprocess.run([str(part) for part in command], **options)  # type: ignore[call-overload]
+def run(*command: str | Path, quiet: bool = False) -> None:
+    done = subprocess.run([str(part) for part in command], check=False, stdout=subprocess.DEVNULL if quiet else None)
     if done.returncode != 0:
         stop(f"this command failed: {' '.join(map(str, command))}", "Its own words are above. Mend, then call again.")
 
@@ -91,7 +89,7 @@ def fetch_jars() -> None:
             *(java(), "-jar", ivy, "-warn", "-cache", VENV / "ivy", "-notransitive", "-types", "jar"),
             *(("-settings", settings) if settings else ()),
             *("-dependency", group, artifact, version, "-retrieve", f"{JARS}/[artifact]-[revision].[ext]"),
-            stdout=subprocess.DEVNULL,
+            quiet=True,
         )
         jar = JARS / f"{artifact}-{version}.jar"
         if not jar.is_file():

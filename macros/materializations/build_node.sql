@@ -58,7 +58,7 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
     {%- set parent = graph.nodes.get(parent_id) or graph.sources.get(parent_id) -%}
     {%- if parent.config.materialized in ('landing', 'append_only') -%}
         {%- set found = lineage.logs -%}
-    {%- elif parent.config.materialized in ('replace_by_key', 'seed') -%}
+    {%- elif parent.config.materialized in ('replace_by_key', 'reference', 'seed') -%}
         {%- set found = lineage.inputs -%}
     {%- else -%}
         {%- set found = none -%}

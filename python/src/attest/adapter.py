@@ -97,9 +97,7 @@ def adopt() -> None:
     session.SessionConnectionWrapper._fix_binding = classmethod(lambda _, value: literal(value))
     SparkAdapter.submit_python_job = submit_python_job
     listing = SparkAdapter.list_relations_without_caching
-    SparkAdapter.list_relations_without_caching = lambda adapter, schema: (
-        [] if offline() else listing(adapter, schema)
-    )
+    SparkAdapter.list_relations_without_caching = lambda adapter, schema: [] if offline() else listing(adapter, schema)
     impl.SparkAdapter.check_schema_exists = _check_schema_exists(impl.SparkAdapter.check_schema_exists)
 
 

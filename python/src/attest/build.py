@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable
@@ -9,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from attest import write
-from attest.news import VIEW, find_news, news_keys, standing
+from attest.news import VIEW, Note, find_news, news_keys, standing
 from attest.write import Table
 
 
@@ -53,3 +55,20 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
     scope = "everything" if keys is None or news.is_everything else f"{keys.count()} {table.key}"
     seconds = time.monotonic() - began
     return Outcome(f"{written.primitive}: {scope}, {written.rows} rows, {seconds:.1f} s of work", written.rows)
+
+
+def build_reference(spark: SparkSession, order: str, *, full_refresh: bool) -> Outcome:
+    """Rewrite a small table if its content changed; its generation is the sum of its content."""
+    wanted: dict[str, Any] = json.loads(order)
+    table = Table(**wanted["table"])
+    rows = spark.sql(wanted["sql"]).persist()
+    try:
+        content = sorted(row[0] for row in rows.select(F.to_json(F.struct("*"))).collect())
+        note = Note(hashlib.sha256(json.dumps([content, rows.columns]).encode()).hexdigest())
+        current = standing(spark, table.name)
+        if current is not None and current.note == note and not full_refresh:
+            return Outcome("unchanged", 0)
+        written = write.create(spark, table, rows.coalesce(1), note=note)
+        return Outcome(f"{written.primitive}: {written.rows} rows", written.rows)
+    finally:
+        rows.unpersist()

@@ -105,9 +105,7 @@ def run_why(project: Project, options: argparse.Namespace) -> int:
 
     spark = isolated(start(project.parameters))
     print(
-        explain(
-            spark, project, entity=options.entity, key=options.key, as_at=options.as_at, known_at=options.known_at
-        )
+        explain(spark, project, entity=options.entity, key=options.key, as_at=options.as_at, known_at=options.known_at)
     )
     return 0
 

@@ -190,7 +190,9 @@ def read_lines(path: Path, feed: Feed) -> Iterator[Row]:
                 if raw.strip():
                     yield read_line(line, raw.removesuffix(b"\n"), feed)
     except OSError as error:
-        raise LandingError(f"{path} could not be read to its end ({error}). Nothing was landed; land it again.") from None
+        raise LandingError(
+            f"{path} could not be read to its end ({error}). Nothing was landed; land it again."
+        ) from None
 
 
 def read_line(line: int, raw: bytes, feed: Feed) -> Row:

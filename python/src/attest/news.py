@@ -47,7 +47,9 @@ def standing(spark: SparkSession, table: str) -> Standing | None:
         return None
     newest: int | None = None
     for commits in (1, 1000):
-        for commit in spark.sql(f"describe history {table} limit {commits}").select("version", "userMetadata").collect():
+        for commit in (
+            spark.sql(f"describe history {table} limit {commits}").select("version", "userMetadata").collect()
+        ):
             newest = commit.version if newest is None else newest
             note = parse(commit.userMetadata)
             if note is not None:
@@ -79,9 +81,7 @@ class News:
         return self.ranges is not None and not self.ranges
 
 
-def find_news(
-    spark: SparkSession, *, target: Standing | None, logs: Sequence[str], inputs: Sequence[str]
-) -> News:
+def find_news(spark: SparkSession, *, target: Standing | None, logs: Sequence[str], inputs: Sequence[str]) -> News:
     """Compare what the target's last note has read with what its logs and inputs hold now."""
     read: dict[str, int] = {}
     seen: dict[str, str] = {}

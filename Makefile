@@ -1,0 +1,34 @@
+# `make build`, `make test` and `make check` are all a newcomer needs; each sets up what is missing.
+PYTHON ?= python3
+BIN := .venv/bin
+ATTEST_TARGET ?= local
+export ATTEST_TARGET
+export DBT_SEND_ANONYMOUS_USAGE_STATS := false
+
+.PHONY: help setup build test check lock clean
+
+help: ## show what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: ## create .venv, fetch the jars, copy the profile
+	@$(PYTHON) python/bootstrap.py
+
+build: setup ## land the demo data, run dbt build, and print what is believed of customer C123, and why
+	@$(BIN)/python examples/demo.py
+
+test: setup ## run every test, dbt's and pytest's, on a scratch lake
+	@$(BIN)/python -m pytest -c python/pyproject.toml --rootdir . $(PYTEST)
+
+check: setup ## lint, types, parse
+	@$(BIN)/ruff check --config python/pyproject.toml python tests examples
+	@$(BIN)/ruff format --check --quiet --config python/pyproject.toml python tests examples
+	@$(BIN)/mypy --config-file python/pyproject.toml python/src tests examples
+	@ATTEST_OFFLINE=1 $(BIN)/dbt --quiet --warn-error-options '{"error": "all"}' parse --no-partial-parse
+	@ATTEST_OFFLINE=1 $(BIN)/sqlfluff lint --processes 2 models
+
+lock: ## resolve python/requirements.in anew (needs uv in .venv)
+	@cd python && ../$(BIN)/uv pip compile requirements.in --override requirements.overrides --universal \
+		--python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements.lock
+
+clean: ## remove the environment and the demo lake
+	rm -rf .venv lake target logs

@@ -1,0 +1,53 @@
+{#
+    Every rule ever written for an entity, one row an attribute and rule row, with the build's basis.
+
+    Law S4 has two clocks: `effective_*` say for which times of the facts a rule holds,
+    `known_*` when it was ours. The basis is the newest arrival or the newest rule that is
+    known by now, whichever is later, unless it is set.
+#}
+{% macro rules_of(entity, precedence, attribute_groups, assertions, basis=none) -%}
+
+with rules as (
+
+    select
+        grouped.attribute,
+        rule.*,
+        substring(sha2(to_json(struct(rule.*)), 256), 1, 16) as rule_id
+
+    from {{ precedence }} as rule
+    inner join {{ attribute_groups }} as grouped
+        on rule.entity = grouped.entity and rule.attribute_group = grouped.attribute_group
+    where rule.entity = '{{ entity }}'
+
+),
+
+basis as (
+
+    {%- if basis is none %}
+
+    select greatest(
+        (select max(ingest_ts) from {{ assertions }}),
+        (select max(known_from) from rules where known_from <= current_timestamp())
+    ) as known_at
+    {%- else %}
+
+    select timestamp '{{ basis }}' as known_at
+    {%- endif %}
+
+)
+
+select
+    rules.*,
+    {{ is_within('basis.known_at', 'rules.known_from', 'rules.known_to') }} as is_in_basis,
+    {{ "cast(null as timestamp)" if basis is none else "basis.known_at" }} as basis_set
+
+from rules
+cross join basis
+
+{%- endmacro %}
+
+
+{# Law C1: intervals are half-open, and null means open. #}
+{% macro is_within(instant, start, end) -%}
+{{ start }} <= {{ instant }} and ({{ end }} is null or {{ instant }} < {{ end }})
+{%- endmacro %}

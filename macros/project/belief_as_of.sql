@@ -1,0 +1,18 @@
+{#
+    What is believed of every entity at an instant, as known at an instant (none: as best known).
+
+    A relation of bk, the attributes and is_deleted, one row per entity known then, the
+    deleted included. Instants are ISO-8601 strings; without a zone they are UTC.
+#}
+{% macro belief_as_of(entity, as_at, known_at=none) -%}
+
+(
+    select * except (as_at, known_at)
+
+    from {{ belief_for(
+        entity=entity,
+        asked=everyone_at(ref(entity ~ '_states'), as_at, known_at)
+    ) | indent(4) }}
+)
+
+{%- endmacro %}

@@ -1,0 +1,5 @@
+{{ why(
+    belief=ref('customer_belief'),
+    assertions=ref('customer_states'),
+    rules=ref('customer_rules')
+) }}

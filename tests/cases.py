@@ -1,0 +1,51 @@
+"""The golden cases, and how rows of ours are told in their shape."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, Row
+
+GOLDEN = Path(__file__).parent / "golden.jsonl"
+SHOWN = (
+    "source_system",
+    "effective_from",
+    "effective_to",
+    "name",
+    "address",
+    "status",
+    "is_deleted",
+    "is_current",
+    "first_seen_ts",
+    "last_seen_ts",
+)
+
+
+def golden() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").split("\n") if line]
+
+
+def text(value: Any) -> Any:
+    """Timestamps as the cases write them: UTC, to the microsecond."""
+    return f"{value:%Y-%m-%dT%H:%M:%S.%fZ}" if isinstance(value, datetime) else value
+
+
+def version(row: Row) -> dict[str, Any]:
+    return {name: text(row[name]) for name in SHOWN} | {"unknown": row["unknown_attributes"]}
+
+
+def versions_by_key(timeline: DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """Each entity's versions in their order."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(timeline.collect(), key=lambda row: (row.bk, row.version)):
+        found[row.bk].append(version(row))
+    return dict(found)
+
+
+def by_question(rows: Iterable[Row]) -> dict[tuple[str, str, str | None], Row]:
+    return {(row.bk, text(row.as_at), text(row.known_at)): row for row in rows}
