@@ -5,7 +5,7 @@ ATTEST_TARGET ?= local
 export ATTEST_TARGET
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
-.PHONY: help setup build test check lock clean
+.PHONY: help setup build test check bench-build lock clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -20,11 +20,14 @@ test: setup ## run every test, dbt's and pytest's, on a scratch lake
 	@$(BIN)/python -m pytest -c python/pyproject.toml --rootdir . $(PYTEST)
 
 check: setup ## lint, types, parse
-	@$(BIN)/ruff check --config python/pyproject.toml python tests examples
-	@$(BIN)/ruff format --check --quiet --config python/pyproject.toml python tests examples
-	@$(BIN)/mypy --config-file python/pyproject.toml python/src tests examples
+	@$(BIN)/ruff check --config python/pyproject.toml python tests examples bench
+	@$(BIN)/ruff format --check --quiet --config python/pyproject.toml python tests examples bench
+	@$(BIN)/mypy --config-file python/pyproject.toml python/src tests examples bench
 	@ATTEST_OFFLINE=1 $(BIN)/dbt --quiet --warn-error-options '{"error": "all"}' parse --no-partial-parse
 	@ATTEST_OFFLINE=1 $(BIN)/sqlfluff lint --processes 2 models
+
+bench-build: setup ## time a build without news and with one changed entity beside an empty project (ROUNDS=3)
+	@$(BIN)/python bench/build.py
 
 lock: ## resolve python/requirements.in anew (needs uv in .venv)
 	@cd python && ../$(BIN)/uv pip compile requirements.in --override requirements.overrides --universal \

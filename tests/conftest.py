@@ -1,35 +1,83 @@
-"""One Spark session for every test, on a scratch lake of its own."""
+"""One Spark session for every test, on a scratch lake of its own; dbt runs on it in process."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).resolve().parent.parent
+from attest.land import land, new_delivery
+from attest.session import isolated, start
+from engine import ROOT, contract
 
 
 @pytest.fixture(scope="session")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("attest")
+
+
+@pytest.fixture(scope="session")
+def lake(scratch: Path) -> Path:
     """A lake that no user has: every dbt command and every session of the tests works here."""
-    place = tmp_path_factory.mktemp("lake")
-    os.environ["ATTEST_LAKE"] = str(place)
-    return place
+    os.environ["ATTEST_LAKE"] = str(scratch / "lake")
+    os.environ["ATTEST_TARGET"] = "local"
+    return scratch / "lake"
 
 
 @pytest.fixture(scope="session")
 def root_session(lake: Path) -> SparkSession:
-    from attest.session import start
-
     return start({"spark.master": "local[2]", "spark.driver.memory": "3g", "attest.lake": str(lake)})
 
 
 @pytest.fixture
-def spark(root_session: SparkSession) -> Iterator[SparkSession]:
+def spark(root_session: SparkSession) -> SparkSession:
     """An isolated session a test, so that temporary views never meet."""
-    from attest.session import isolated
+    return isolated(root_session)
 
-    yield isolated(root_session)
+
+Dbt = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def dbt(root_session: SparkSession, scratch: Path) -> Dbt:
+    """Run dbt on the tests' session: `dbt("build", schema="one")`. Gives dbt's result; fails if dbt does."""
+    profiles = scratch / "profiles"
+    profiles.mkdir()
+    shutil.copyfile(ROOT / "profiles.yml.example", profiles / "profiles.yml")
+
+    def run(*arguments: str, schema: str, project: Path = ROOT, fails: bool = False) -> Any:
+        os.environ["ATTEST_SCHEMA"] = schema
+        places = ["--project-dir", project, "--profiles-dir", profiles, "--log-path", scratch / "logs"]
+        places += ["--target-path", scratch / "target" / schema]
+        done = dbtRunner().invoke(["--quiet", *arguments, *map(str, places)])
+        if not fails:
+            assert done.exception is None, done.exception
+            assert done.success, [f"{one.node.name}: {one.message}" for one in done.result or () if one.message]
+        return done
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def lander(root_session: SparkSession, scratch: Path) -> Callable[..., None]:
+    """Land events of the worked shape: `lander(events, schema="one")`."""
+    count = 0
+
+    def run(events: Iterable[dict[str, Any]], *, schema: str, inheritance: str = "as_known") -> None:
+        nonlocal count
+        count += 1
+        file = scratch / f"landed_{count}.jsonl"
+        file.write_text("".join(json.dumps(event, ensure_ascii=False) + "\n" for event in events), encoding="utf-8")
+        feed = contract(inheritance=inheritance)
+        table = f"{schema}.landing_{feed.name}"
+        landing = land(isolated(root_session), feed=feed, table=table, paths=[file], delivery=new_delivery())
+        assert not landing.quarantined, landing.first_quarantined
+
+    return run

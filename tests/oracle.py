@@ -49,8 +49,8 @@ def read(events: Sequence[Event]) -> list[Assertion]:
         unchanged = {a for a in ATTRIBUTES if event.get(a) == UNCHANGED}
         deleted = bool(event.get("is_deleted"))
         sequence = event.get("source_sequence_id")
-        said = [event["customer_id"], event["source_system"], event["source_event_ts"], sequence]
-        identity = json.dumps([*said, sorted(mentions.items()), sorted(unchanged), deleted])
+        key, source, at = event["customer_id"], event["source_system"], event["source_event_ts"]
+        identity = json.dumps([key, source, at, sequence, sorted(mentions.items()), sorted(unchanged), deleted])
         copy = (
             event["ingest_ts"],
             event.get("source_file", "events.jsonl"),
@@ -60,7 +60,7 @@ def read(events: Sequence[Event]) -> list[Assertion]:
         if identity in found:
             found[identity].arrivals.append(copy)
         else:
-            found[identity] = Assertion(*said, deleted, mentions, unchanged, [copy])
+            found[identity] = Assertion(key, source, at, sequence, deleted, mentions, unchanged, [copy])
     return list(found.values())
 
 

@@ -11,14 +11,14 @@ import pytest
 from cases import by_question, golden, versions_by_key
 from pyspark.sql import DataFrame, SparkSession
 
+from attest.session import isolated
+
 CASES = golden()
 NAMES = [case["name"] for case in CASES]
 EVENTS = [event for case in CASES for event in case["events"]]
 
 
 def states_of(root_session: SparkSession, inheritance: str) -> DataFrame:
-    from attest.session import isolated
-
     spark = isolated(root_session)
     landing = engine.landed(EVENTS, feed=engine.contract(inheritance=inheritance))
     states = engine.states(spark, engine.assertions(spark, landing)).localCheckpoint()

@@ -1,10 +1,6 @@
 {#
-    An ISO-8601 string, or none, as a timestamp; quotes and backslashes in it stay text.
+    An ISO-8601 string, or none, as a timestamp; without a zone it is UTC.
 #}
 {% macro instant_or_null(text) -%}
-{%- if text is none -%}
-cast(null as timestamp)
-{%- else -%}
-cast('{{ text | string | replace("\\", "\\\\") | replace("'", "\\'") }}' as timestamp)
-{%- endif -%}
+cast({{ 'null' if text is none else quoted(text) }} as timestamp)
 {%- endmacro %}

@@ -39,7 +39,7 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
     appends = wanted["materialized"] == "append_only"
     restricted = appends or not is_rebuild
     keys = None
-    if restricted:
+    if restricted and table.key is not None:
         keys = news_keys(spark, news=news, key=table.key).persist()
         keys.createOrReplaceTempView(VIEW)
     rows = compute() if compute is not None else spark.sql(wanted["sql"])

@@ -20,6 +20,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from attest.commits import commits
+
 VIEW = "news"
 
 
@@ -43,18 +45,13 @@ class Standing:
 
 def standing(spark: SparkSession, table: str) -> Standing | None:
     """None where there is no such table; commits of others (OPTIMIZE) carry no note and are passed over."""
-    if not spark.catalog.tableExists(table):
-        return None
-    newest: int | None = None
-    for commits in (1, 1000):
-        for commit in (
-            spark.sql(f"describe history {table} limit {commits}").select("version", "userMetadata").collect()
-        ):
-            newest = commit.version if newest is None else newest
-            note = parse(commit.userMetadata)
-            if note is not None:
-                return Standing(newest, note)
-    return Standing(newest or 0, None)
+    version: int | None = None
+    for number, described in commits(spark, table):
+        version = number if version is None else version
+        note = parse(described.get("userMetadata"))
+        if note is not None:
+            return Standing(version, note)
+    return None if version is None else Standing(version, None)
 
 
 def parse(user_metadata: str | None) -> Note | None:

@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from importlib import resources
@@ -50,6 +51,7 @@ OWN_SPARK = {
     "spark.hadoop.hive.metastore.schema.verification": "false",
 }
 
+_starting = threading.Lock()
 _held_locks: dict[Path, IO[str]] = {}
 
 
@@ -59,14 +61,21 @@ def start(parameters: Mapping[str, Any]) -> SparkSession:
     With `attest.lake` the catalog and the warehouse live in that folder and the jars
     in the environment are used; without it (Databricks) the platform's session is.
     """
+    with _starting:
+        running = SparkSession._instantiatedSession
+        if running is not None and running.sparkContext._jsc is not None:
+            return running
+        return create(parameters)
+
+
+def create(parameters: Mapping[str, Any]) -> SparkSession:
     settings = {key: str(value) for key, value in parameters.items() if key != LAKE} | EVERYWHERE
     if LAKE in parameters:
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        if SparkSession.getActiveSession() is None:
-            lake = Path(str(parameters[LAKE])).resolve()
-            require_java()
-            hold(lake)
-            settings = OWN_SPARK | lake_settings(lake) | settings
+        lake = Path(str(parameters[LAKE])).resolve()
+        require_java()
+        hold(lake)
+        settings = OWN_SPARK | lake_settings(lake) | settings
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).disabled = True  # a page of JSON for each error that is raised anyway
     builder = SparkSession.builder.appName("attest")

@@ -18,6 +18,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
+from attest.commits import newest, rows_written
 from attest.errors import ColumnsChangedError, ModelError, NullKeyError, RepeatedIdentityError, StrayKeyError
 from attest.news import Note
 
@@ -108,7 +109,11 @@ def replace_by_key(spark: SparkSession, table: Table, rows: DataFrame, *, keys: 
             .whenMatchedDelete()
             .whenNotMatchedInsert("not s.attest_removes", {name: f"s.{name}" for name in kept.columns})
         )
+        before = newest(spark, table.name)[0]
         unwrapped(merge.execute)
+        if newest(spark, table.name)[0] == before:
+            # Nothing to empty and nothing to add: a commit of no rows keeps the note of what was read.
+            kept.limit(0).writeTo(table.name).append()
         return Written(count, "merge")
     finally:
         kept.unpersist()
@@ -172,8 +177,3 @@ def columns_of(spark: SparkSession, table: Table) -> list[str]:
 
 def with_note(spark: SparkSession, note: Note) -> None:
     spark.conf.set(NOTE, note.to_json())
-
-
-def rows_written(spark: SparkSession, name: str) -> int:
-    metrics = spark.sql(f"describe history {name} limit 1").select("operationMetrics").first()
-    return int((metrics[0] if metrics else {}).get("numOutputRows", 0))

@@ -1,0 +1,40 @@
+{#
+    The ledger of runs: after each build, one row for each table, view and seed that it came to.
+
+    The one table that a build without news writes to: one commit a build.
+#}
+{% macro record_runs(results) -%}
+
+{%- set built = results | selectattr('node.resource_type', 'in', ['model', 'seed']) | list -%}
+{%- if execute and flags.WHICH in ('build', 'run', 'seed') and built -%}
+
+{%- do run_query('create table if not exists ' ~ runs_table() ~ ' (' ~ runs_columns() ~ ') using delta') -%}
+insert into {{ runs_table() }} values
+    {%- for result in built %}
+    (
+        {{ quoted(invocation_id) }},
+        {{ quoted(flags.WHICH) }},
+        {{ instant_or_null(run_started_at) }},
+        current_timestamp(),
+        {{ quoted(result.node.name) }},
+        {{ quoted(result.node.config.materialized) }},
+        {{ quoted(result.status) }},
+        {{ result.execution_time }},
+        {{ result.adapter_response.get('rows_affected') or 0 }},
+        {{ quoted((result.message or '')[:500]) }}
+    ){{ ',' if not loop.last }}
+    {%- endfor %}
+{%- endif -%}
+
+{%- endmacro %}
+
+
+{% macro runs_table() -%}
+{{ target.schema }}.runs
+{%- endmacro %}
+
+
+{% macro runs_columns() -%}
+invocation_id string, command string, started_at timestamp, recorded_at timestamp,
+node string, materialized string, status string, seconds double, rows bigint, message string
+{%- endmacro %}

@@ -1,0 +1,131 @@
+"""The writer: one commit whatever it does, and nothing written when rows break what the model declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from attest import write
+from attest.errors import ColumnsChangedError, NullKeyError, RepeatedIdentityError, StrayKeyError
+from attest.news import Note, Standing, standing
+from attest.write import Table
+
+NAME = "writer.versions"
+TABLE = Table(
+    NAME,
+    key="bk",
+    identity=["bk", "n"],
+    partition_by=["part"],
+    properties={"delta.enableDeletionVectors": "true"},
+    description="It's a table.",
+    comments={"bk": "The entity's key", "gone": "no such column"},
+)
+SCHEMA = "bk string, n int, value string, part int"
+FIRST = [("a", 1, "a1", 0), ("a", 2, "a2", 0), ("b", 1, "b1", 1), ("c'\\", 1, "c1", 1)]
+
+
+def frame(spark: SparkSession, rows: Sequence[tuple[Any, ...]]) -> DataFrame:
+    return spark.createDataFrame(list(rows), SCHEMA)
+
+
+def keys(spark: SparkSession, *names: str) -> DataFrame:
+    return spark.createDataFrame([(name,) for name in names], "bk string")
+
+
+def content(spark: SparkSession) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in spark.table(NAME).collect())
+
+
+def version(spark: SparkSession) -> int:
+    found = standing(spark, NAME)
+    assert found is not None
+    return found.version
+
+
+@pytest.fixture
+def table(spark: SparkSession) -> Iterator[int]:
+    """The table as first written; gives its version."""
+    spark.sql("create schema if not exists writer")
+    write.create(spark, TABLE, frame(spark, FIRST), note=Note("g"))
+    yield version(spark)
+    spark.sql(f"drop table {NAME}")
+
+
+def test_the_first_write_makes_the_table_whole_in_one_commit(spark: SparkSession, table: int) -> None:
+    assert table == 0
+    detail = spark.sql(f"describe detail {NAME}").first()
+    assert detail is not None
+    assert detail.partitionColumns == ["part"]
+    assert detail.properties["delta.enableDeletionVectors"] == "true"
+    assert detail.description == "It's a table."
+    assert {c.name: c.description for c in spark.catalog.listColumns(NAME)}["bk"] == "The entity's key"
+    assert content(spark) == sorted(FIRST)
+
+
+@pytest.mark.parametrize(
+    ("names", "rows", "primitive"),
+    [
+        (["a"], [("a", 9, "new", 1)], "replaceOn"),
+        (["a", "d"], [("a", 1, "new", 0), ("d", 1, "added", 0)], "replaceOn"),
+        (["a", "b"], [("b", 1, "new", 1)], "merge"),
+        (["c'\\"], [], "merge"),
+        (["c'\\"], [("c'\\", 1, "it's", 1)], "replaceOn"),
+    ],
+    ids=["shrinks_a_key", "adds_a_key", "empties_one_of_two", "empties_an_odd_key", "replaces_an_odd_key"],
+)
+def test_law_b1_exactly_the_impacted_keys_are_replaced_in_one_commit(
+    spark: SparkSession, table: int, names: list[str], rows: list[tuple[Any, ...]], primitive: str
+) -> None:
+    for repeat in (1, 2):
+        written = write.replace_by_key(
+            spark, TABLE, frame(spark, rows), keys=keys(spark, *names), note=Note("g", {"log": repeat})
+        )
+        assert written.primitive == primitive
+        assert content(spark) == sorted([row for row in FIRST if row[0] not in names] + rows)
+        found = standing(spark, NAME)
+        assert found is not None
+        assert found == Standing(table + repeat, Note("g", {"log": repeat}))
+
+
+def test_a_repeated_identity_stops_the_write_and_is_named(spark: SparkSession, table: int) -> None:
+    twice = frame(spark, [("a", 1, "x", 0), ("a", 1, "y", 0)])
+    for action in (
+        lambda: write.replace_by_key(spark, TABLE, twice, keys=keys(spark, "a"), note=Note("g")),
+        lambda: write.create(spark, TABLE, twice, note=Note("g")),
+        lambda: write.overwrite(spark, TABLE, twice, note=Note("g")),
+    ):
+        with pytest.raises(RepeatedIdentityError, match=r"writer.versions: more than one row with bk, n = a, 1"):
+            action()
+        assert (version(spark), content(spark)) == (table, sorted(FIRST))
+
+
+def test_a_null_key_stops_the_write_and_is_named(spark: SparkSession, table: int) -> None:
+    nameless = frame(spark, [(None, 1, "x", 0)])
+    with pytest.raises(NullKeyError, match=r"writer.versions: a row has no bk"):
+        write.replace_by_key(spark, TABLE, nameless, keys=keys(spark, "a"), note=Note("g"))
+    assert (version(spark), content(spark)) == (table, sorted(FIRST))
+
+
+def test_a_key_that_nobody_asked_for_stops_the_write(spark: SparkSession, table: int) -> None:
+    with pytest.raises(StrayKeyError, match="'b'"):
+        write.replace_by_key(spark, TABLE, frame(spark, FIRST[:3]), keys=keys(spark, "a"), note=Note("g"))
+    assert (version(spark), content(spark)) == (table, sorted(FIRST))
+
+
+def test_changed_columns_stop_the_write_and_are_named(spark: SparkSession, table: int) -> None:
+    other = frame(spark, FIRST[:1]).withColumnRenamed("value", "worth")
+    with pytest.raises(ColumnsChangedError, match=r"new: worth; gone: value.*--full-refresh"):
+        write.replace_by_key(spark, TABLE, other, keys=keys(spark, "a"), note=Note("g"))
+    assert version(spark) == table
+
+
+def test_the_source_is_evaluated_once_even_if_it_would_answer_differently(spark: SparkSession, table: int) -> None:
+    """replaceOn and MERGE read their source more than once; rows that change between would be torn."""
+    random = frame(spark, [("a", n, "", 0) for n in range(50)]).withColumn("value", F.uuid())
+    write.replace_by_key(spark, TABLE, random, keys=keys(spark, "a"), note=Note("g"))
+    rows = [row for row in content(spark) if row[0] == "a"]
+    assert len(rows) == len({row[2] for row in rows}) == 50
