@@ -24,7 +24,8 @@ check: setup ## lint, types, parse
 	@$(BIN)/ruff format --check --quiet --config python/pyproject.toml python tests examples bench
 	@$(BIN)/mypy --config-file python/pyproject.toml python/src tests examples bench
 	@ATTEST_OFFLINE=1 $(BIN)/dbt --quiet --warn-error-options '{"error": "all"}' parse --no-partial-parse
-	@ATTEST_OFFLINE=1 $(BIN)/sqlfluff lint --processes 2 models
+	@ATTEST_OFFLINE=1 $(BIN)/dbt --quiet compile
+	@cd target/compiled/attest && ../../../$(BIN)/sqlfluff lint --config ../../../.sqlfluff --processes 2 models tests
 
 bench-build: setup ## time a build without news and with one changed entity beside an empty project (ROUNDS=3)
 	@$(BIN)/python bench/build.py

@@ -26,7 +26,8 @@ NODES = ("model", "seed", "test", "unit_test")
 
 def command(project: Path, scratch: Path, *arguments: str) -> list[str]:
     places = ["--project-dir", project, "--profiles-dir", scratch, "--log-path", scratch / "logs"]
-    return [str(part) for part in (BIN / "dbt", "--quiet", *arguments, *places, "--target-path", scratch / project.name)]
+    places += ["--target-path", scratch / project.name]
+    return [str(part) for part in (BIN / "dbt", "--quiet", *arguments, *places)]
 
 
 def seconds(arguments: list[str], environment: dict[str, str]) -> float:
@@ -51,7 +52,8 @@ def empty_project(scratch: Path, nodes: dict[str, int]) -> Path:
     for number in range(nodes["model"] + nodes["seed"]):
         (project / "models" / f"empty_{number}.sql").write_text("select 1 as nothing\n")
     for number in range(nodes["test"] + nodes["unit_test"]):
-        (project / "tests" / f"test_{number}.sql").write_text(f"select * from {{{{ ref('empty_0') }}}} where nothing > {number + 1}\n")
+        test = f"select * from {{{{ ref('empty_0') }}}} where nothing > {number + 1}\n"
+        (project / "tests" / f"test_{number}.sql").write_text(test)
     return project
 
 
@@ -74,8 +76,9 @@ def main() -> None:
             took["empty_project"].append(seconds(empty, environment | {"ATTEST_SCHEMA": "empty"}))
             took["no_news"].append(seconds(build, environment))
             news = scratch / f"news_{number}.jsonl"
-            event = {"customer_id": "C123", "source_system": "CRM", "source_event_ts": f"2026-03-06T0{number % 10}:00:00Z"}
-            news.write_text(json.dumps(event | {"address": f"{number} New Street"}) + "\n")
+            event = {"customer_id": "C123", "source_system": "CRM", "address": f"{number} New Street"}
+            event["source_event_ts"] = f"2026-03-06T0{number % 10}:00:00Z"
+            news.write_text(json.dumps(event) + "\n")
             subprocess.run([*land, str(news)], check=True, env=environment, stdout=subprocess.DEVNULL)
             took["one_entity"].append(seconds(build, environment))
     medians = {name: statistics.median(times) for name, times in took.items()}

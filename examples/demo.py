@@ -6,14 +6,13 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dbt.cli.main import dbtRunner
-
 from attest.contract import find_feed, read_contracts
 from attest.errors import AttestError
 from attest.land import land, new_delivery
 from attest.project import read_project
 from attest.session import isolated, start
 from attest.why import explain
+from dbt.cli.main import dbtRunner
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = Path("examples/worked/12_4_8.jsonl")

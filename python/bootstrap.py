@@ -21,7 +21,6 @@ LOCK = ROOT / "python" / "requirements.lock"
 PROJECT = ROOT / "python" / "pyproject.toml"
 JARS_LOCK = ROOT / "python" / "jars.lock"
 JARS = VENV / "jars"
-READY = VENV / "ready"
 
 
 def stop(problem: str, remedy: str) -> None:
@@ -52,17 +51,26 @@ def check_machine() -> None:
         stop("Python's venv module is missing", "Install it (Debian: apt-get install python3-venv).")
 
 
-def fingerprint() -> str:
-    """What the environment was made of: it is remade when any of this changes."""
+def fingerprint(*paths: Path) -> str:
+    """What a step was made of: it is taken again when any of this changes."""
     digest = hashlib.sha256(sys.version.encode())
-    for path in (LOCK, PROJECT, JARS_LOCK):
+    for path in paths:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
+def is_done(step: str, *paths: Path) -> bool:
+    stamp = VENV / step
+    return stamp.is_file() and stamp.read_text() == fingerprint(*paths)
+
+
+def done(step: str, *paths: Path) -> None:
+    (VENV / step).write_text(fingerprint(*paths))
+
+
 def run(*command: str | Path, quiet: bool = False) -> None:
-    done = subprocess.run([str(part) for part in command], check=False, stdout=subprocess.DEVNULL if quiet else None)
-    if done.returncode != 0:
+    ended = subprocess.run([str(part) for part in command], check=False, stdout=subprocess.DEVNULL if quiet else None)
+    if ended.returncode != 0:
         stop(f"this command failed: {' '.join(map(str, command))}", "Its own words are above. Mend, then call again.")
 
 
@@ -70,9 +78,16 @@ def install_packages() -> None:
     """Every package at its locked version and hash; --no-deps because the lock is complete."""
     print("attest: installing the locked packages into .venv (a minute or two, once)", flush=True)
     run(sys.executable, "-m", "venv", "--clear", VENV)
-    pip = [VENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    run(*pip, "--require-hashes", "--requirement", LOCK)
-    run(*pip, "--no-build-isolation", "--editable", ROOT / "python")
+    pip_install("--require-hashes", "--requirement", LOCK)
+
+
+def install_attest() -> None:
+    pip_install("--no-build-isolation", "--editable", ROOT / "python")
+
+
+def pip_install(*what: str | Path) -> None:
+    quiet = ("--quiet", "--disable-pip-version-check", "--no-deps")
+    run(VENV / "bin" / "python", "-m", "pip", "install", *quiet, *what)
 
 
 def fetch_jars() -> None:
@@ -112,10 +127,13 @@ def copy_profile() -> None:
 
 def main() -> None:
     check_machine()
-    if not (READY.is_file() and READY.read_text() == fingerprint()):
+    if not is_done("packages", LOCK, JARS_LOCK):
         install_packages()
         fetch_jars()
-        READY.write_text(fingerprint())
+        done("packages", LOCK, JARS_LOCK)
+    if not is_done("attest", PROJECT):
+        install_attest()
+        done("attest", PROJECT)
     copy_profile()
 
 

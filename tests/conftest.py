@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dbt.cli.main import dbtRunner
-from pyspark.sql import SparkSession
-
 from attest.land import land, new_delivery
 from attest.session import isolated, start
+from dbt.cli.main import dbtRunner
 from engine import ROOT, contract
+from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +41,11 @@ def spark(root_session: SparkSession) -> SparkSession:
     return isolated(root_session)
 
 
+def failures(result: Any) -> str:
+    failed = [one for one in getattr(result, "results", []) if one.status not in ("success", "pass", "no-op")]
+    return "\n".join(f"{one.node.name}: {one.status}: {one.message}" for one in failed)
+
+
 Dbt = Callable[..., Any]
 
 
@@ -59,7 +63,7 @@ def dbt(root_session: SparkSession, scratch: Path) -> Dbt:
         done = dbtRunner().invoke(["--quiet", *arguments, *map(str, places)])
         if not fails:
             assert done.exception is None, done.exception
-            assert done.success, [f"{one.node.name}: {one.message}" for one in done.result or () if one.message]
+            assert done.success, failures(done.result)
         return done
 
     return run

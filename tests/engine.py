@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-
 from attest.contract import Feed, read_contracts
 from attest.land import Delivery, read_line, to_arrow
 from attest.macros import render
 from attest.states import whole_states
+from pyspark.sql import DataFrame, SparkSession
 
 ROOT = Path(__file__).resolve().parent.parent
 ATTRIBUTES = {"name": "string", "address": "string", "status": "string"}

@@ -14,10 +14,9 @@ from typing import Any
 
 import pyspark
 import pytest
-from pyspark.sql import SparkSession
-
 from attest.land import land, new_delivery
 from engine import ROOT, contract
+from pyspark.sql import SparkSession
 
 SPARK_HOME = Path(pyspark.__file__).parent
 DEPLOY = "org.apache.spark.deploy"
@@ -33,9 +32,8 @@ def free_port() -> int:
 
 def launch(log: Path, *arguments: str) -> subprocess.Popen[bytes]:
     environment = os.environ | {"SPARK_HOME": str(SPARK_HOME), "SPARK_LOCAL_IP": "127.0.0.1"}
-    return subprocess.Popen(
-        [SPARK_HOME / "bin" / "spark-class", *arguments], env=environment, stdout=log.open("wb"), stderr=subprocess.STDOUT
-    )
+    command = [str(SPARK_HOME / "bin" / "spark-class"), *arguments]
+    return subprocess.Popen(command, env=environment, stdout=log.open("wb"), stderr=subprocess.STDOUT)
 
 
 def wait_for(log: Path, words: str) -> None:
@@ -51,12 +49,12 @@ def cluster(tmp_path: Path) -> Iterator[str]:
     port = free_port()
     address = f"spark://127.0.0.1:{port}"
     logs = tmp_path / "master.log", tmp_path / "worker.log"
-    local = ["--host", "127.0.0.1"]
-    started = [launch(logs[0], f"{DEPLOY}.master.Master", *local, "--port", str(port), "--webui-port", str(free_port()))]
+    local = ["--host", "127.0.0.1", "--webui-port", "0"]
+    started = [launch(logs[0], f"{DEPLOY}.master.Master", *local, "--port", str(port))]
     try:
         wait_for(logs[0], "I have been elected leader")
         worker = [f"{DEPLOY}.worker.Worker", address, *local, "--cores", "2", "--memory", "1g"]
-        started.append(launch(logs[1], *worker, "--webui-port", str(free_port()), "--work-dir", str(tmp_path / "work")))
+        started.append(launch(logs[1], *worker, "--work-dir", str(tmp_path / "work")))
         wait_for(logs[1], "Successfully registered with master")
         yield address
     finally:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import engine
 import oracle
 import pytest
+from attest.session import isolated
 from cases import by_question, golden, versions_by_key
 from pyspark.sql import DataFrame, SparkSession
-
-from attest.session import isolated
 
 CASES = golden()
 NAMES = [case["name"] for case in CASES]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 from typing import Any
 
 import pytest
@@ -25,7 +25,7 @@ def splits(events: list[dict[str, Any]]) -> Iterator[Batches]:
     for cuts in range(len(events)):
         for places in combinations(range(1, len(events)), cuts):
             edges = [0, *places, len(events)]
-            yield [events[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+            yield [events[a:b] for a, b in pairwise(edges)]
 
 
 def histories(case: dict[str, Any]) -> Iterator[Batches]:

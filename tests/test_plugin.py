@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
-
 from engine import ROOT
+from pyspark.sql import SparkSession
 
 PROJECT = f"""
 name: tiny
@@ -49,7 +48,8 @@ def model(dbt, session):
     session.conf.set("spark.sql.shuffle.partitions", "{n}")
     import time
     time.sleep(0.3)
-    return session.sql("select 'k' as bk, n, '" + session.conf.get("spark.sql.shuffle.partitions") + "' as s from collides")
+    seen = session.conf.get("spark.sql.shuffle.partitions")
+    return session.sql(f"select 'k' as bk, n, '{seen}' as s from collides")
 """
     models = {f"models/m{n}.py": model.replace("{n}", str(n)) for n in range(1, 7)}
     dbt("run", "--threads", "4", schema="threads", project=project(models))
@@ -105,7 +105,7 @@ def test_offline_needs_no_java(project: Callable[..., Path]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_lake_in_use_is_said_plainly_and_soon(lake: Path, root_session: SparkSession, tmp_path: Path) -> None:
+def test_a_lake_in_use_is_said_plainly_and_soon(lake: Path, root_session: SparkSession) -> None:
     """The embedded catalog admits one process: the second waits a little, then names the first."""
     code = f"from attest.session import start\nstart({{'spark.master': 'local[1]', 'attest.lake': {str(lake)!r}}})\n"
     done = subprocess.run(

@@ -21,7 +21,7 @@ marked as (
 
     select
         *,
-        not (held <=> lag(held) over in_time) as starts_interval
+        not held <=> lag(held) over in_time as starts_interval
 
     from (
         select

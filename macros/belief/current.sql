@@ -9,7 +9,7 @@ with basis as (
         (select max(basis_set) from {{ rules }}),
         greatest(
             (select max(ingest_ts) from {{ assertions }}),
-            (select max(known_from) from {{ rules }} where is_in_basis)
+            (select max(if(is_in_basis, known_from, null)) from {{ rules }})
         )
     ) as at
 

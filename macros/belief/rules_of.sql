@@ -27,7 +27,7 @@ basis as (
 
     select greatest(
         (select max(ingest_ts) from {{ assertions }}),
-        (select max(known_from) from rules where known_from <= current_timestamp())
+        (select max(if(known_from <= current_timestamp(), known_from, null)) from rules)
     ) as known_at
     {%- else %}
 

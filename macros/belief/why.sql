@@ -14,9 +14,11 @@ with unfolded as (
         effective_from,
         effective_to,
         rule_set_hash,
-        inline(decisions)
+        decided.attribute,
+        decided.decision
 
     from {{ belief }}
+    lateral view inline(decisions) decided as attribute, decision
 
 )
 

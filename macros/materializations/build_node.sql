@@ -18,7 +18,7 @@
 {%- endfor -%}
 {%- set order = {
     'materialized': config.get('materialized'),
-    'full_refresh': should_full_refresh(),
+    'full_refresh': should_full_refresh() and config.get('materialized') != 'append_only',
     'logs': lineage.logs,
     'inputs': lineage.inputs,
     'sql': code if model.language == 'sql' else none,

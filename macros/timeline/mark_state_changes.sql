@@ -8,10 +8,8 @@
 
 select
     *,
-    not (
-        source_system <=> lag(source_system) over in_order
-        and attr_hash <=> lag(attr_hash) over in_order
-    ) as starts_version
+    not source_system <=> lag(source_system) over in_order
+    or not attr_hash <=> lag(attr_hash) over in_order as starts_version
 
 from {{ hashed }}
 window in_order as (partition by bk order by position)

@@ -19,7 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         project = read_project(options.project_dir.resolve(), target=options.target)
-        os.chdir(project.root)
+        if "paths" in options:
+            options.paths = [Path.cwd() / path for path in options.paths]
+        os.chdir(project.root)  # a relative lake is taken from there, as dbt does
         code: int = options.run(project, options)
     except AttestError as error:
         print(f"attest: {error}", file=sys.stderr)

@@ -14,11 +14,12 @@ from pyspark.sql import SparkSession
 
 def location(spark: SparkSession, table: str) -> str | None:
     """Where a table's files are; None where there is no such table."""
-    if not spark.catalog.tableExists(table):
+    jvm = spark._jvm
+    if jvm is None or not spark.catalog.tableExists(table):
         return None
     state = spark._jsparkSession.sessionState()
     found = state.catalog().getTableMetadata(state.sqlParser().parseTableIdentifier(table))
-    return str(found.location().toString())
+    return str(jvm.org.apache.hadoop.fs.Path(found.location()).toString())
 
 
 def commits(spark: SparkSession, table: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
+import re
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from attest.errors import ContractError
+from attest.project import read_cells, read_text
 
 FORMATS = ("jsonl",)
 INHERITANCES = ("as_known", "repaired")
+REQUIRED = ("feed", "entity", "format", "source_type", "key_field", "source_time_field", "inheritance")
+OPTIONAL = ("time_zone", "sequence_field", "other_fields")
+NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -30,25 +34,38 @@ class Feed:
 
 
 def read_contracts(path: Path) -> dict[str, Feed]:
-    """Every feed of the seed, by name."""
+    """Every feed of the seed, by name. Its other columns (who owns it, why) are for people."""
     if not path.is_file():
         raise ContractError(f"{path} is not there. Call attest from the project's root, or name it with --project-dir.")
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
-        return {row["feed"]: to_feed(row, where=f"{path}, line {reader.line_num}") for row in reader}
+    (_, header), *rows = read_cells(path, read_text(path, ContractError), ContractError)
+    missing = [name for name in (*REQUIRED, *OPTIONAL) if name not in header]
+    if missing:
+        raise ContractError(f"{path}, line 1: has no column {', '.join(missing)}. Add it; seeds/feeds.yml lists them.")
+    feeds: dict[str, Feed] = {}
+    for line, cells in rows:
+        feed = to_feed(dict(zip(header, cells, strict=True)), where=f"{path}, line {line}")
+        if feed.name in feeds:
+            raise ContractError(f"{path}, line {line}: feed {feed.name} has a contract already. Keep one of the two.")
+        feeds[feed.name] = feed
+    return feeds
 
 
 def to_feed(row: dict[str, str], *, where: str) -> Feed:
+    for required in REQUIRED:
+        if not row[required]:
+            raise ContractError(f"{where}: {required} is empty. Every feed has one.")
+    if not NAME.fullmatch(row["feed"]):
+        raise ContractError(
+            f"{where}: feed {row['feed']!r} names a table, landing_{row['feed']}. "
+            "Use small letters, digits and underscores, a letter first."
+        )
     if row["format"] not in FORMATS:
         raise ContractError(f"{where}: format {row['format']!r} is not one of {', '.join(FORMATS)}.")
     if row["inheritance"] not in INHERITANCES:
         raise ContractError(f"{where}: inheritance {row['inheritance']!r} is not one of {', '.join(INHERITANCES)}.")
-    for required in ("feed", "entity", "key_field", "source_time_field"):
-        if not row[required]:
-            raise ContractError(f"{where}: {required} is empty. Every feed has one.")
     try:
         time_zone = ZoneInfo(row["time_zone"]) if row["time_zone"] else None
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ContractError(f"{where}: no time zone is called {row['time_zone']!r}. Try Europe/London.") from None
     named = [row["key_field"], row["source_time_field"], *row["other_fields"].split()]
     sequence = row["sequence_field"] or None

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType, StructField, StructType
 
 from attest import write
 from attest.build import Outcome
 from attest.errors import SeedError
 from attest.news import Note, standing
+from attest.project import read_cells, read_text
 from attest.write import Table
 
-LINE = "attest_line"
+LINE, MISFIT = "attest_line", "attest_misfit"
+TIMES = ("date", "timestamp")
 
 
 def load(spark: SparkSession, order: str) -> Outcome:
@@ -39,53 +39,43 @@ def load(spark: SparkSession, order: str) -> Outcome:
 
 
 def read(path: Path) -> str:
-    raw = path.read_bytes()
-    if raw.startswith(b"\xef\xbb\xbf"):
-        raise SeedError(f"{path}, line 1: starts with a byte-order mark. Save it as UTF-8 without one.")
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise SeedError(f"{path}, line {line}: is not UTF-8. Save the file as UTF-8.") from None
-    if "\r" in text:
-        line = text[: text.index("\r")].count("\n") + 1
-        raise SeedError(f"{path}, line {line}: ends with a carriage return. Save it with plain line ends (LF).")
-    return text
+    return read_text(path, SeedError)
 
 
 def parse(path: Path, text: str, types: dict[str, str]) -> list[tuple[int, list[str | None]]]:
     """Line number and cells of each row; an empty cell is null."""
-    reader = csv.reader(io.StringIO(text), strict=True)
-    rows: list[tuple[int, list[str | None]]] = []
-    try:
-        header = next(reader, [])
-        if header != list(types):
-            raise SeedError(
-                f"{path}, line 1: the columns are {', '.join(header) or 'missing'}; the seed declares "
-                f"{', '.join(types)} (column_types in its YAML), in this order. Make them the same."
-            )
-        for cells in reader:
-            if len(cells) != len(header):
-                raise SeedError(
-                    f"{path}, line {reader.line_num}: has {len(cells)} cells, the header {len(header)}. "
-                    "A comma inside a cell needs double quotes around the cell."
-                )
-            rows.append((reader.line_num, [cell if cell != "" else None for cell in cells]))
-    except csv.Error as error:
-        raise SeedError(f"{path}, line {reader.line_num}: {error}. Check its double quotes.") from None
-    return rows
+    (_, header), *rows = read_cells(path, text, SeedError)
+    if header != list(types):
+        raise SeedError(
+            f"{path}, line 1: the columns are {', '.join(header)}; the seed declares "
+            f"{', '.join(types)} (column_types in its YAML), in this order. Make them the same."
+        )
+    return [(line, [cell if cell != "" else None for cell in cells]) for line, cells in rows]
 
 
 def typed(
     spark: SparkSession, path: Path, rows: list[tuple[int, list[str | None]]], types: dict[str, str]
 ) -> DataFrame:
     """The cells in their declared types; the first one that does not fit is named."""
-    schema = StructType([StructField(name, StringType()) for name in (LINE, *types)])
-    cells = spark.createDataFrame([(str(line), *values) for line, values in rows], schema)
-    for name, sql_type in types.items():
-        misfit = cells.where(F.col(name).isNotNull() & F.col(name).try_cast(sql_type).isNull()).first()
-        if misfit is not None:
-            raise SeedError(
-                f"{path}, line {misfit[LINE]}: {misfit[name]!r} in column {name} is no {sql_type}. Correct the cell."
-            )
+    columns = {name: pa.array([cells[i] for _, cells in rows], pa.string()) for i, name in enumerate(types)}
+    cells = spark.createDataFrame(pa.table({LINE: pa.array([line for line, _ in rows], pa.int64()), **columns}))
+    misfit = F.coalesce(*[F.when(is_misfit(F.col(name), sql_type), name) for name, sql_type in types.items()])
+    found = cells.withColumn(MISFIT, misfit).where(F.col(MISFIT).isNotNull()).orderBy(LINE).first()
+    if found is not None:
+        name = found[MISFIT]
+        hint = ", as in 2026-03-01" if types[name] in TIMES else ""
+        raise SeedError(
+            f"{path}, line {found[LINE]}: {found[name]!r} in column {name} is no {types[name]}{hint}. Correct the cell."
+        )
     return cells.select(*[F.col(name).cast(sql_type).alias(name) for name, sql_type in types.items()]).coalesce(1)
+
+
+def is_misfit(cell: Column, sql_type: str) -> Column:
+    """No value of that type, or one that Spark would take for another: 10:30 for today's, 0.005 rounded."""
+    value = cell.try_cast(sql_type)
+    wrong = value.isNull()
+    if sql_type in TIMES:
+        wrong |= ~cell.rlike("^[0-9]{4}-[0-9]{2}-[0-9]{2}")
+    if sql_type.startswith("decimal"):
+        wrong |= value != cell.try_cast("decimal(38, 18)")
+    return cell.isNotNull() & wrong

@@ -106,7 +106,7 @@ def lake_settings(lake: Path) -> dict[str, str]:
         # Checking the catalog's own tables costs seconds at each start: only where they must be made.
         "spark.hadoop.datanucleus.schema.autoCreateAll": str(not catalog.exists()).lower(),
         "spark.driver.extraJavaOptions": (
-            f"-Dderby.stream.error.file={lake / 'derby.log'} -Dlog4j2.configurationFile=file:{log_settings}"
+            f'"-Dderby.stream.error.file={lake / "derby.log"}" "-Dlog4j2.configurationFile={log_settings}"'
         ),
     }
 

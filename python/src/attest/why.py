@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import textwrap
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
@@ -27,95 +29,82 @@ def explain(
     known_at: datetime | None = None,
 ) -> str:
     """What is believed of one entity at an instant, as known at an instant, and why, as text."""
-    states, rules = tables_of(spark, project, entity)
-    basis = basis_of(spark, states, rules)
+    asked = find_entity(spark, project, entity)
+    basis = basis_of(spark, asked)
     at = as_at or known_at or basis
     title = f"{entity} {key} as at {shown(at)}, " + (
         f"as known at {shown(known_at)}" if known_at else f"as best known (the basis is {shown(basis)})"
     )
-    decision = decide(spark, project, entity, states, rules, key=key, as_at=at, known_at=known_at)
+    of_entity(spark, asked, key).createOrReplaceTempView("of_one_entity")
+    spark.createDataFrame([(key, at, known_at)], ASKED).createOrReplaceTempView("asked_once")
+    decision = spark.sql(asked.decisions(project.root)).first()
     if decision is None:
-        return f"{title}\n\n  {nothing_known(spark, states, entity, key)}"
-    attributes = [*project.entities[entity]["attributes"], "is_deleted"]
-    provenance = provenance_of(spark, states, key)
-    reasons = {row.rule_id: row for row in spark.table(rules).collect()}
-    parts = [f"{title}\n"]
-    parts += [describe(name, decision[name], provenance, reasons) for name in attributes]
-    return "\n".join(parts)
+        return f"{title}\n\n  {nothing_known(spark, asked, key)}"
+    provenance = {row.assertion_id: row for row in of_entity(spark, asked, key).collect()}
+    reasons = {row.rule_id: row for row in spark.table(asked.rules).collect()}
+    answers = [describe(name, decision[name], provenance, reasons) for name in asked.attributes]
+    return "\n".join([f"{title}\n", *answers])
 
 
-def tables_of(spark: SparkSession, project: Project, entity: str) -> tuple[str, str]:
-    if entity not in project.entities:
-        near = difflib.get_close_matches(entity, project.entities, n=1)
+@dataclass(frozen=True)
+class Entity:
+    """An entity as its tables hold it."""
+
+    name: str
+    attributes: tuple[str, ...]
+    states: str
+    rules: str
+
+    def decisions(self, root: Path) -> str:
+        return render(
+            root,
+            "decisions",
+            assertions="of_one_entity",
+            asked="select * from asked_once",
+            rules=self.rules,
+            attributes=self.attributes,
+        )
+
+
+def find_entity(spark: SparkSession, project: Project, name: str) -> Entity:
+    if name not in project.entities:
+        near = difflib.get_close_matches(name, project.entities, n=1)
         hint = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(project.entities)}."
-        raise ContractError(f"No entity is called {entity!r} in dbt_project.yml.{hint}")
-    states, rules = (f"{project.schema}.{entity}_{name}" for name in ("states", "rules"))
+        raise ContractError(f"No entity is called {name!r} in dbt_project.yml.{hint}")
+    states, rules = f"{project.schema}.{name}_states", f"{project.schema}.{name}_rules"
     for table in (states, rules):
         if not spark.catalog.tableExists(table):
             raise ContractError(f"The table {table} is not there yet. Call `dbt build` first.")
-    return states, rules
+    return Entity(name, (*project.entities[name]["attributes"], "is_deleted"), states, rules)
 
 
-def basis_of(spark: SparkSession, states: str, rules: str) -> datetime:
+def basis_of(spark: SparkSession, entity: Entity) -> datetime:
     """The instant up to which the tables know: the newest arrival or rule, unless the build set it."""
-    found = spark.sql(render_basis(states, rules)).first()
-    basis = found[0] if found else None
-    if not isinstance(basis, datetime):
-        raise ContractError("Nothing has been landed yet, so nothing is believed. Call `attest land`, then `dbt build`.")
+    rules = spark.table(entity.rules).agg(F.max("basis_set"), F.max(F.when(F.col("is_in_basis"), F.col("known_from"))))
+    is_set, newest_rule = rules.first() or (None, None)
+    arrival = (spark.table(entity.states).agg(F.max("ingest_ts")).first() or (None,))[0]
+    if arrival is None:
+        raise ContractError("Nothing is landed yet, so nothing is believed. Call `attest land`, then `dbt build`.")
+    basis: datetime = is_set or max(arrival, newest_rule or arrival)
     return basis
 
 
-def render_basis(states: str, rules: str) -> str:
-    return (
-        f"select coalesce((select max(basis_set) from {rules}), greatest((select max(ingest_ts) from {states}), "
-        f"(select max(known_from) from {rules} where is_in_basis)))"
-    )
+def of_entity(spark: SparkSession, entity: Entity, key: str) -> DataFrame:
+    # Not a SQL parameter: with Delta's parser in place Spark 4.2 leaves those unbound.
+    return spark.table(entity.states).where(F.col("bk") == F.lit(key))
 
 
-def decide(
-    spark: SparkSession,
-    project: Project,
-    entity: str,
-    states: str,
-    rules: str,
-    *,
-    key: str,
-    as_at: datetime,
-    known_at: datetime | None,
-) -> Row | None:
-    of_entity(spark, states, key).createOrReplaceTempView("of_one_entity")
-    spark.createDataFrame([(key, as_at, known_at)], ASKED).createOrReplaceTempView("asked_once")
-    sql = render(
-        project.root,
-        "decisions",
-        assertions="of_one_entity",
-        asked="select * from asked_once",
-        rules=rules,
-        attributes=[*project.entities[entity]["attributes"], "is_deleted"],
-    )
-    return spark.sql(sql).first()
-
-
-def nothing_known(spark: SparkSession, states: str, entity: str, key: str) -> str:
-    first = of_entity(spark, states, key).select(F.min("source_event_ts").alias("said"), F.min("ingest_ts")).first()
+def nothing_known(spark: SparkSession, entity: Entity, key: str) -> str:
+    first = of_entity(spark, entity, key).select(F.min("source_event_ts").alias("said"), F.min("ingest_ts")).first()
     if first is not None and first.said is not None:
         return (
             f"Nobody was known to have spoken of it by then: the first word on it is of {shown(first.said)}, "
             f"and the first arrival was at {shown(first[1])}."
         )
     distance = F.levenshtein(F.col("bk"), F.lit(key))
-    near = spark.table(states).select("bk").distinct().orderBy(distance, "bk").limit(3).collect()
+    near = spark.table(entity.states).select("bk").distinct().orderBy(distance, "bk").limit(3).collect()
     hint = f" Near it are: {', '.join(row.bk for row in near)}." if near else ""
-    raise UnknownKeyError(f"No evidence speaks of {entity} {key!r}.{hint}")
-
-
-def provenance_of(spark: SparkSession, states: str, key: str) -> dict[str, Row]:
-    return {row.assertion_id: row for row in of_entity(spark, states, key).collect()}
-
-
-def of_entity(spark: SparkSession, states: str, key: str) -> DataFrame:
-    # Not a SQL parameter: with Delta's parser in place Spark 4.2 leaves those unbound.
-    return spark.table(states).where(F.col("bk") == F.lit(key))
+    raise UnknownKeyError(f"No evidence speaks of {entity.name} {key!r}.{hint}")
 
 
 def describe(name: str, decision: Row, provenance: dict[str, Row], rules: dict[str, Row]) -> str:

@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
-from attest.commits import newest, rows_written
+from attest.commits import rows_written
 from attest.errors import ColumnsChangedError, ModelError, NullKeyError, RepeatedIdentityError, StrayKeyError
 from attest.news import Note
 
@@ -109,11 +109,7 @@ def replace_by_key(spark: SparkSession, table: Table, rows: DataFrame, *, keys: 
             .whenMatchedDelete()
             .whenNotMatchedInsert("not s.attest_removes", {name: f"s.{name}" for name in kept.columns})
         )
-        before = newest(spark, table.name)[0]
         unwrapped(merge.execute)
-        if newest(spark, table.name)[0] == before:
-            # Nothing to empty and nothing to add: a commit of no rows keeps the note of what was read.
-            kept.limit(0).writeTo(table.name).append()
         return Written(count, "merge")
     finally:
         kept.unpersist()

@@ -1,0 +1,45 @@
+{#
+    The table holds each assertion of the evidence once, and no other.
+
+    Law B1: it is derived from all of the evidence, so an assertion that is missing means a
+    key that was not rebuilt, and a stray one a key that was not emptied.
+#}
+{% test every_assertion_is_there(model, evidence) %}
+
+select *
+
+from (
+    select
+        bk,
+        assertion_id,
+        case
+            when count_if(is_kept) = 0
+                then 'Is in the evidence but not here. Run dbt build; if that is done, rebuild this table with --full-refresh.'
+            when count_if(not is_kept) = 0
+                then 'Is here but not in the evidence. Rebuild this table with --full-refresh.'
+            when count(*) > 2
+                then 'Is here more than once. Rebuild this table with --full-refresh.'
+        end as problem
+
+    from (
+        select
+            bk,
+            assertion_id,
+            true as is_kept
+
+        from {{ model }}
+
+        union all
+
+        select distinct
+            bk,
+            assertion_id,
+            false as is_kept
+
+        from {{ evidence }}
+    )
+    group by bk, assertion_id
+)
+where problem is not null
+
+{% endtest %}

@@ -1,0 +1,193 @@
+"""The slice through dbt, in the order in which a team would live it: build, nothing new, one late fact, a rule edit."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attest.commits import newest
+from attest.errors import UnknownKeyError
+from attest.project import Project, read_project
+from attest.why import explain
+from engine import ATTRIBUTES, ROOT
+from pyspark.sql import SparkSession
+
+SCHEMA = "life"
+TABLES = ("customer_assertions", "customer_states", "customer_timeline", "customer_rules", "customer_belief")
+SEEDS = ("precedence", "attribute_groups", "feeds")
+OTHERS = [
+    {"customer_id": f"D{n}", "source_system": "CORE", "source_event_ts": "2026-03-01T00:00:00Z"}
+    | {"ingest_ts": "2026-03-01T01:00:00Z", "name": f"Name {n}", "status": "Active", "address": "it's \\ 'odd'; --"}
+    for n in range(20)
+]
+LATE = {
+    **{"customer_id": "C123", "source_system": "CRM", "source_event_ts": "2026-02-27T09:00:00Z"},
+    **{"ingest_ts": "2026-02-28T09:00:00Z", "precedence_rank": 1, "address": "1 Old Road"},
+}
+
+
+def worked() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (ROOT / "examples/worked/12_4_8.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project, so that a test can edit its seeds."""
+    copy = tmp_path_factory.mktemp("project")
+    for folder in ("models", "macros", "seeds"):
+        shutil.copytree(ROOT / folder, copy / folder)
+    shutil.copytree(ROOT / "tests/data", copy / "tests/data")
+    shutil.copyfile(ROOT / "dbt_project.yml", copy / "dbt_project.yml")
+    shutil.copyfile(ROOT / "profiles.yml.example", copy / "profiles.yml")
+    return copy
+
+
+def versions(spark: SparkSession) -> dict[str, int]:
+    tables = [*TABLES, *SEEDS, "landing_worked", "landing_worked_repaired"]
+    return {table: newest(spark, f"{SCHEMA}.{table}")[0] for table in tables}
+
+
+def messages(spark: SparkSession) -> dict[str, str]:
+    """What the last build's ledger says of each node."""
+    runs = spark.table(f"{SCHEMA}.runs").collect()
+    last = max(runs, key=lambda run: run.recorded_at).invocation_id
+    return {run.node: run.message for run in runs if run.invocation_id == last}
+
+
+def content(spark: SparkSession, table: str) -> list[str]:
+    return sorted(str(row) for row in spark.table(f"{SCHEMA}.{table}").collect())
+
+
+@pytest.fixture(scope="module")
+def built(project: Path, dbt: Callable[..., Any], lander: Callable[..., None]) -> None:
+    lander([*worked(), *OTHERS], schema=SCHEMA)
+    dbt("build", "--exclude-resource-type", "unit_test", schema=SCHEMA, project=project)
+
+
+def test_a_build_without_news_commits_nothing_but_the_ledger(
+    spark: SparkSession, dbt: Callable[..., Any], built: None, project: Path
+) -> None:
+    before, ledger = versions(spark), newest(spark, f"{SCHEMA}.runs")[0]
+    dbt("build", "--exclude-resource-type", "unit_test", schema=SCHEMA, project=project)
+    assert versions(spark) == before
+    assert newest(spark, f"{SCHEMA}.runs")[0] == ledger + 1
+
+
+def test_only_the_entity_with_news_is_rebuilt_though_its_arrival_is_the_oldest(
+    spark: SparkSession, dbt: Callable[..., Any], lander: Callable[..., None], built: None, project: Path
+) -> None:
+    """Law B1. A maximum of arrival time would miss this fact, which arrived before everything else."""
+    before = versions(spark)
+    lander([LATE], schema=SCHEMA)
+    dbt("run", schema=SCHEMA, project=project)
+    said = messages(spark)
+    for table in ("customer_states", "customer_timeline", "customer_belief"):
+        assert ": 1 bk, " in said[table], said[table]
+        assert newest(spark, f"{SCHEMA}.{table}")[0] == before[table] + 1
+    first = spark.table(f"{SCHEMA}.customer_timeline").where("bk = 'C123'").orderBy("effective_from").first()
+    assert first is not None
+    assert (first.address, first.unknown_attributes) == ("1 Old Road", ["name", "status"])
+
+
+def test_law_b1_the_incremental_tables_equal_a_full_refresh(
+    spark: SparkSession, dbt: Callable[..., Any], built: None, project: Path
+) -> None:
+    before = {table: content(spark, table) for table in TABLES}
+    dbt("run", "--full-refresh", schema=SCHEMA, project=project)
+    assert {table: content(spark, table) for table in TABLES} == before
+
+
+def believed(spark: SparkSession, dbt: Callable[..., Any], project: Path, as_at: str) -> dict[str, Any]:
+    macro = "{{ belief_as_of('customer', '" + as_at + "') }}"
+    compiled = dbt("compile", "--inline", f"select * from {macro}", schema=SCHEMA, project=project)
+    found = spark.sql(compiled.result.results[0].node.compiled_code).where("bk = 'C123'").first()
+    assert found is not None
+    row: dict[str, Any] = found.asDict()
+    return row
+
+
+def test_law_s3_case_a_and_case_b_of_12_4_8_differ_by_one_seed_edit(
+    spark: SparkSession, dbt: Callable[..., Any], built: None, project: Path
+) -> None:
+    seed = project / "seeds" / "precedence.csv"
+    case_b = seed.read_text()
+    case_a = case_b.replace("customer,deletion,CORE,2", "customer,deletion,CRM,1")
+    assert case_a != case_b
+    expected = {"bk": "C123", "name": "Jane Carter", "address": "18 King Street", "status": "Active"}
+    current = f"select bk from {SCHEMA}.customer_current where bk = 'C123'"
+
+    assert believed(spark, dbt, project, "2026-03-04T13:00:00Z") == expected | {"is_deleted": False}
+    assert spark.sql(current).count() == 1
+    seed.write_text(case_a)
+    try:
+        dbt("build", "--exclude-resource-type", "unit_test", schema=SCHEMA, project=project)
+        assert believed(spark, dbt, project, "2026-03-04T13:00:00Z") == expected | {"is_deleted": True}
+        assert spark.sql(current).count() == 0
+    finally:
+        seed.write_text(case_b)
+    dbt("build", "--exclude-resource-type", "unit_test", schema=SCHEMA, project=project)
+    assert believed(spark, dbt, project, "2026-03-04T13:00:00Z") == expected | {"is_deleted": False}
+    assert spark.sql(current).count() == 1
+
+
+def test_law_s5_customer_why_names_winner_rule_losers_and_runner_up(spark: SparkSession, built: None) -> None:
+    rows = spark.table(f"{SCHEMA}.customer_why").where("bk = 'C123'").collect()
+    assert {row.attribute for row in rows} == {*ATTRIBUTES, "is_deleted"}
+    at = {(row.attribute, str(row.effective_from)): row for row in rows}
+    status = at["status", "2026-03-02 10:00:00"]
+    assert (status.value, status.source_system, status.rule, status.rank) == ('"Restricted"', "CORE", "highest_rank", 2)
+    assert (status.source_file, status.ingest_run_id) == ("12_4_8.jsonl", "worked-12_4_8")
+    assert status.rule_reason.startswith("Core banking is the authority")
+    assert [(loser.source_system, loser.value) for loser in status.losers] == [("CRM", '"Active"')]
+    assert status.losers[0].reason == "rank 1 is below CORE's rank 2"
+    assert status.runner_up.source_system == "CRM"
+    address = at["address", "2026-03-03 09:00:00"]
+    assert (address.value, address.source_system, address.rule) == ('"18 King Street"', "CRM", "most_recent")
+    assert address.runner_up.value == '"12 Market Street"'
+    deletion = at["is_deleted", "2026-03-03 09:00:00"]
+    assert deletion.losers[0].reason.startswith("CRM is not listed for this attribute")
+
+
+def test_attest_why_answers_in_words(spark: SparkSession, built: None, project: Path, lake: Path) -> None:
+    found = read_project(project)
+    life = Project(project, SCHEMA, found.parameters, found.entities)
+    at = datetime(2026, 3, 2, 12, tzinfo=UTC)
+    told = explain(spark, life, entity="customer", key="C123", as_at=at, known_at=at)
+    assert 'status = "Restricted"' in told
+    assert 'over CRM, which said "Active": rank 1 is below CORE\'s rank 2' in told
+    early = explain(spark, life, entity="customer", key="C123", as_at=datetime(2020, 1, 1, tzinfo=UTC))
+    assert "Nobody was known to have spoken of it by then" in early
+    with pytest.raises(UnknownKeyError, match=r"'C124'\. Near it are: C123"):
+        explain(spark, life, entity="customer", key="C124")
+
+
+def test_every_output_of_the_profile_parses_and_compiles(dbt: Callable[..., Any], project: Path) -> None:
+    """Databricks is not run here: its SQL is rendered, which needs no session."""
+    os.environ["ATTEST_OFFLINE"] = "1"
+    try:
+        for target in ("cluster", "databricks"):
+            done = dbt("compile", "--target", target, schema="offline", project=project)
+            why = next(result.node for result in done.result.results if result.node.name == "customer_why")
+            assert "winner" in why.compiled_code
+    finally:
+        del os.environ["ATTEST_OFFLINE"]
+
+
+def test_dbt_docs_describe_every_model_and_its_lineage(dbt: Callable[..., Any], built: None, project: Path) -> None:
+    done = dbt("docs", "generate", schema=SCHEMA, project=project)
+    assert done.success
+    manifest = dbt("parse", schema=SCHEMA, project=project).result
+    documented = [node for node in manifest.nodes.values() if node.resource_type in ("model", "seed")]
+    assert [node.name for node in documented if not node.description] == []
+    ancestors, frontier = set[str](), ["model.attest.customer_why"]
+    while frontier:
+        node = frontier.pop()
+        ancestors.add(node.rpartition(".")[2])
+        frontier += manifest.nodes[node].depends_on.nodes
+    assert {"landing_worked", "customer_assertions", "customer_states", "customer_belief", "precedence"} <= ancestors
