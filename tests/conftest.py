@@ -27,6 +27,8 @@ def lake(scratch: Path) -> Path:
     """A lake that no user has: every dbt command and every session of the tests works here."""
     os.environ["ATTEST_LAKE"] = str(scratch / "lake")
     os.environ["ATTEST_TARGET"] = "local"
+    # Thousands of small queries, each planned once: the second compiler would only take time from them.
+    os.environ["ATTEST_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     return scratch / "lake"
 
 

@@ -26,14 +26,10 @@ marked as (
     from (
         select
             *,
-            struct(
-                {%- for attribute in believed %}
-                {{ attribute }}.value, {{ attribute }}.source_system, {{ attribute }}.rule_id{{ ',' if not loop.last }}
-                {%- endfor %}
-            ) as held
+            transform(decisions, one -> struct(one.value, one.source_system, one.rule_id)) as held
 
         from decided
-    )
+    ) as compared
     window in_time as (partition by bk order by as_at)
 
 ),
@@ -52,21 +48,14 @@ select
     {{ surrogate_key(entity) }} as sk,
     as_at as effective_from,
     lead(as_at) over in_time as effective_to,
-    {%- for attribute, type in attributes.items() %}
-    {{ typed(attribute ~ '.value', type) }} as {{ attribute }},
-    {%- endfor %}
-    coalesce(cast(is_deleted.value as boolean), false) as is_deleted,
-    coalesce({{ attributes | join('.assertion_id, ') }}.assertion_id) is not null as is_anything_believed,
+    {{ believed_values(attributes) | indent(4) }},
+    exists(slice(decisions, 1, {{ attributes | length }}), one -> one.assertion_id is not null) as is_anything_believed,
     {%- for attribute in believed %}
-    {{ attribute }}.source_system as {{ attribute }}_source,
-    {{ attribute }}.assertion_id as {{ attribute }}_assertion,
+    decisions[{{ loop.index0 }}].source_system as {{ attribute }}_source,
+    decisions[{{ loop.index0 }}].assertion_id as {{ attribute }}_assertion,
     {%- endfor %}
     rule_set_hash,
-    array(
-        {%- for attribute in believed %}
-        struct('{{ attribute }}' as attribute, {{ attribute }} as decision){{ ',' if not loop.last }}
-        {%- endfor %}
-    ) as decisions
+    decisions
 
 from marked
 cross join rule_set

@@ -7,11 +7,17 @@ select
     bk,
     as_at,
     known_at,
-    {%- for attribute, type in attributes.items() %}
-    {{ typed(attribute ~ '.value', type) }} as {{ attribute }},
-    {%- endfor %}
-    coalesce(cast(is_deleted.value as boolean), false) as is_deleted
+    {{ believed_values(attributes) | indent(4) }}
 
 from {{ decisions }}
 
+{%- endmacro %}
+
+
+{# The attributes and is_deleted, out of decisions that stand in the attributes' order, is_deleted last. #}
+{% macro believed_values(attributes) -%}
+{%- for attribute, type in attributes.items() -%}
+{{ typed('decisions[' ~ loop.index0 ~ '].value', type) }} as {{ attribute }},
+{% endfor -%}
+coalesce(cast(decisions[{{ attributes | length }}].value as boolean), false) as is_deleted
 {%- endmacro %}

@@ -38,11 +38,17 @@ from (
         ) as {{ attribute }}{{ ',' if not loop.last }}
         {%- endfor %}
 
-    from (select distinct bk, known_at from {{ asked }}) as known
+    from (
+        select distinct
+            bk,
+            known_at
+
+        from {{ asked }}
+    ) as known
     inner join {{ assertions }} as said
         on known.bk = said.bk
-        and (known.known_at is null or said.ingest_ts <= known.known_at)
-)
+        and (known.known_at is null or known.known_at >= said.ingest_ts)
+) as claimed
 window earlier as (
     partition by bk, known_at, source_system order by position
     rows between unbounded preceding and 1 preceding

@@ -19,12 +19,27 @@ select
     boundary.at as as_at,
     (select max(basis_set) from {{ rules }}) as known_at
 
-from (select bk, min(source_event_ts) as at from {{ assertions }} group by bk) as born
+from (
+    select
+        bk,
+        min(source_event_ts) as at
+
+    from {{ assertions }}
+    group by bk
+) as born
 inner join (
-    select effective_from as at from {{ rules }} where is_in_basis
+    select effective_from as at
+
+    from {{ rules }}
+    where is_in_basis
+
     union
-    select effective_to as at from {{ rules }} where is_in_basis
+
+    select effective_to as at
+
+    from {{ rules }}
+    where is_in_basis
 ) as boundary
-    on boundary.at > born.at
+    on born.at < boundary.at
 
 {%- endmacro %}

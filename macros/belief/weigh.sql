@@ -1,8 +1,9 @@
 {#
-    Weigh each source's claims under the rules in force, so that the greatest standing wins.
+    Weigh each source's claims under the rules in force: one candidate an attribute, in their order.
 
-    Law S2: a source that is not listed stands below all that are; highest_rank compares
-    rank, then source time; most_recent source time, then rank; the total order settles ties.
+    Law S2: the greatest standing wins. A source that is not listed stands below all that
+    are; highest_rank compares rank, then source time; most_recent source time, then rank;
+    the total order settles ties.
 #}
 {% macro weigh(answers, rules, attributes) -%}
 
@@ -10,22 +11,30 @@ select
     answers.bk,
     answers.as_at,
     answers.known_at,
-    {%- for attribute in attributes %}
     transform(
-        array(get(filter({{ attribute }}_rules, rule -> {{ is_in_force('rule', 'answers') | indent(12) }}), 0)),
-        rule -> {{ weighed('answers.' ~ attribute, 'rule') | indent(8) }}
-    )[0] as {{ attribute }}{{ ',' if not loop.last }}
-    {%- endfor %}
+        transform(
+            array(
+                {%- for attribute in attributes %}
+                struct(answers.{{ attribute }} as heard, rulebook.{{ attribute }} as rules){{ ',' if not loop.last }}
+                {%- endfor %}
+            ),
+            one -> struct(
+                one.heard as heard,
+                get(filter(one.rules, rule -> {{ is_in_force('rule', 'answers') | indent(16) }}), 0) as rule
+            )
+        ),
+        one -> {{ weighed('one.heard', 'one.rule') | indent(8) }}
+    ) as candidates
 
 from {{ answers }} as answers
 cross join (
     select
         {%- for attribute in attributes %}
-        collect_list(struct(*)) filter (where attribute = '{{ attribute }}') as {{ attribute }}_rules{{ ',' if not loop.last }}
+        collect_list(struct(*)) filter (where attribute = '{{ attribute }}') as {{ attribute }}{{ ',' if not loop.last }}
         {%- endfor %}
 
     from {{ rules }}
-)
+) as rulebook
 
 {%- endmacro %}
 

@@ -14,11 +14,10 @@ with unfolded as (
         effective_from,
         effective_to,
         rule_set_hash,
-        decided.attribute,
-        decided.decision
+        one.decision
 
     from {{ belief }}
-    lateral view inline(decisions) decided as attribute, decision
+    lateral view explode(decisions) one as decision
 
 )
 
@@ -27,7 +26,7 @@ select
     unfolded.sk,
     unfolded.effective_from,
     unfolded.effective_to,
-    unfolded.attribute,
+    unfolded.decision.attribute,
     unfolded.decision.value,
     unfolded.decision.source_system,
     unfolded.decision.assertion_id,
@@ -51,6 +50,6 @@ from unfolded
 left join {{ assertions }} as winner
     on unfolded.bk = winner.bk and unfolded.decision.assertion_id = winner.assertion_id
 left join {{ rules }} as rule
-    on unfolded.attribute = rule.attribute and unfolded.decision.rule_id = rule.rule_id
+    on unfolded.decision.attribute = rule.attribute and unfolded.decision.rule_id = rule.rule_id
 
 {%- endmacro %}

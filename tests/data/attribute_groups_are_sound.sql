@@ -4,12 +4,23 @@ with attributes as (
     {%- for entity, declaration in var('entities').items() %}
     {%- for attribute in declaration['attributes'].keys() | list + ['is_deleted'] %}
 
-    select '{{ entity }}' as entity, '{{ attribute }}' as attribute, null as attribute_group, true as is_declared
+    select
+        '{{ entity }}' as entity,
+        '{{ attribute }}' as attribute,
+        null as attribute_group,
+        true as is_declared
+
     union all
     {%- endfor %}
     {%- endfor %}
 
-    select entity, attribute, attribute_group, false as is_declared from {{ ref('attribute_groups') }}
+    select
+        entity,
+        attribute,
+        attribute_group,
+        false as is_declared
+
+    from {{ ref('attribute_groups') }}
 
 )
 

@@ -69,7 +69,10 @@ problems as (
                     (select collect_set(struct(entity, attribute_group)) from {{ ref('attribute_groups') }}),
                     struct(entity, attribute_group)
                 )
-                    then concat('No attribute is in group ', attribute_group, ', so this decides nothing. Correct the group, or add it to attribute_groups.csv.')
+                    then concat(
+                        'No attribute is in group ', attribute_group, ', so this decides nothing. ',
+                        'Correct the group, or add it to attribute_groups.csv.'
+                    )
             end,
             case
                 when rule not in ('highest_rank', 'most_recent')
@@ -93,8 +96,10 @@ problems as (
             end,
             -- Without such a row there is no text: concat() of a null is null.
             concat(
-                'Overlaps the row in force from ', get(filter(met, other -> other.source_system = source_system), 0).effective_from,
-                ', known from ', get(filter(met, other -> other.source_system = source_system), 0).known_from,
+                'Overlaps the row in force from ',
+                get(filter(met, other -> other.source_system = source_system), 0).effective_from,
+                ', known from ',
+                get(filter(met, other -> other.source_system = source_system), 0).known_from,
                 '. End one where the other begins.'
             ),
             concat(
@@ -128,7 +133,10 @@ problems as (
                                 and other.{{ other_clock }}_from <= moment and moment < other.{{ other_clock }}_until
                         )
                 )
-                    then concat('Leaves a gap at {{ clock }}_to, ', {{ clock }}_to, ', before the next row of ', source_system, '. Have that one begin where this ends.')
+                    then concat(
+                        'Leaves a gap at {{ clock }}_to, ', {{ clock }}_to, ', before the next row of ', source_system,
+                        '. Have that one begin where this ends.'
+                    )
             end
             {%- endfor %}
         ))) as problem

@@ -24,6 +24,7 @@ from attest.errors import LakeInUseError, MachineError
 
 LAKE = "attest.lake"
 LOCK_WAIT = "ATTEST_LOCK_WAIT_SECONDS"
+JAVA_OPTIONS = "ATTEST_JAVA_OPTIONS"
 
 # What every session of ours must have. dbt-spark switches ANSI off, so that a bad
 # cast becomes null; here a bad cast is an error.
@@ -106,7 +107,8 @@ def lake_settings(lake: Path) -> dict[str, str]:
         # Checking the catalog's own tables costs seconds at each start: only where they must be made.
         "spark.hadoop.datanucleus.schema.autoCreateAll": str(not catalog.exists()).lower(),
         "spark.driver.extraJavaOptions": (
-            f'"-Dderby.stream.error.file={lake / "derby.log"}" "-Dlog4j2.configurationFile={log_settings}"'
+            f'"-Dderby.stream.error.file={lake / "derby.log"}" "-Dlog4j2.configurationFile={log_settings}" '
+            + os.environ.get(JAVA_OPTIONS, "")
         ),
     }
 

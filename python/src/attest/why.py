@@ -42,7 +42,7 @@ def explain(
         return f"{title}\n\n  {nothing_known(spark, asked, key)}"
     provenance = {row.assertion_id: row for row in of_entity(spark, asked, key).collect()}
     reasons = {row.rule_id: row for row in spark.table(asked.rules).collect()}
-    answers = [describe(name, decision[name], provenance, reasons) for name in asked.attributes]
+    answers = [describe(one, provenance, reasons) for one in decision.decisions]
     return "\n".join([f"{title}\n", *answers])
 
 
@@ -107,9 +107,10 @@ def nothing_known(spark: SparkSession, entity: Entity, key: str) -> str:
     raise UnknownKeyError(f"No evidence speaks of {entity.name} {key!r}.{hint}")
 
 
-def describe(name: str, decision: Row, provenance: dict[str, Row], rules: dict[str, Row]) -> str:
+def describe(decision: Row, provenance: dict[str, Row], rules: dict[str, Row]) -> str:
     """One attribute: its value, who said so, the rule, the losers and who is next in line."""
-    lines = [f"  {name} = {'nobody who is listed has spoken' if decision.source_system is None else decision.value}"]
+    value = "nobody who is listed has spoken" if decision.source_system is None else decision.value
+    lines = [f"  {decision.attribute} = {value}"]
     if decision.source_system is not None:
         origin = provenance[decision.assertion_id]
         rule = rules[decision.rule_id]

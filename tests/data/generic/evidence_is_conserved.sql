@@ -56,8 +56,8 @@ lateral view explode(array(case
     when accepted_records = 0
         then 'The evidence has a landing that no landing table of this test has. List its feed in the test.'
     when kept_records = 0
-        then 'None of this landing is in the evidence. Run dbt build; if that is done, see that the evidence model reads the feed.'
-    else 'The evidence and the landing differ in number. Look for a filter or a join in the mapping of the feed, then rebuild with --full-refresh.'
+        then 'None of this landing is in the evidence. Run dbt build, and see that the evidence model reads the feed.'
+    else 'The two differ. Look for a filter or a join in the mapping of the feed, then rebuild with --full-refresh.'
 end)) as problem
 where accepted_records <> kept_records
 
