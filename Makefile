@@ -32,7 +32,7 @@ bench-build: setup ## time a build without news and with one changed entity besi
 
 lock: ## resolve python/requirements.in anew (needs uv in .venv)
 	@cd python && ../$(BIN)/uv pip compile requirements.in --override requirements.overrides --universal \
-		--python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements.lock
+		--python-version 3.11 --generate-hashes --no-header --no-annotate -o requirements.lock
 
 clean: ## remove the environment and the demo lake
 	rm -rf .venv lake target logs

@@ -12,25 +12,15 @@
 {%- endif -%}
 {%- set lineage = {'logs': [], 'inputs': []} -%}
 {%- do collect_lineage(model, lineage) -%}
-{%- set comments = {} -%}
-{%- for column in model.columns.values() -%}
-    {%- do comments.update({column.name: column.description}) -%}
-{%- endfor -%}
+{%- set table = declared_table() -%}
+{%- do table.update({'key': config.require('key'), 'identity': config.get('identity', [])}) -%}
 {%- set order = {
     'materialized': config.get('materialized'),
     'full_refresh': should_full_refresh() and config.get('materialized') != 'append_only',
     'logs': lineage.logs,
     'inputs': lineage.inputs,
     'sql': code if model.language == 'sql' else none,
-    'table': {
-        'name': this.render(),
-        'key': config.require('key'),
-        'identity': config.get('identity', []),
-        'partition_by': config.get('partition_by', []),
-        'properties': config.get('tblproperties', {}),
-        'description': model.description,
-        'comments': comments,
-    },
+    'table': table,
 } -%}
 {%- if model.language == 'python' %}
 {{ code }}

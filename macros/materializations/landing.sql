@@ -7,9 +7,12 @@
 {%- set relation = this.incorporate(type='table') -%}
 {%- if load_cached_relation(this) is none %}
     {%- call statement('main', language='python') %}
-from attest.land import ensure_table
+import json
 
-outcome = ensure_table(spark, {{ tojson(this.render()) }}, description={{ tojson(model.description) }})
+from attest.land import ensure_table
+from attest.write import Table
+
+outcome = ensure_table(spark, Table(**json.loads({{ tojson(tojson(declared_table())) }})))
     {%- endcall %}
 {%- else %}
     {%- call noop_statement('main', 'there') %}{% endcall %}

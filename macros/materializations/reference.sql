@@ -8,11 +8,7 @@
 
 {%- set order = {
     'sql': sql,
-    'table': {
-        'name': this.render(),
-        'properties': config.get('tblproperties', {}),
-        'description': model.description,
-    },
+    'table': declared_table(),
 } -%}
 
 {{ run_hooks(pre_hooks) }}

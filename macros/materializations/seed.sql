@@ -10,11 +10,7 @@
     'path': model.root_path ~ '/' ~ model.original_file_path,
     'column_types': config.require('column_types'),
     'full_refresh': should_full_refresh(),
-    'table': {
-        'name': this.render(),
-        'properties': config.get('tblproperties', {}),
-        'description': model.description,
-    },
+    'table': declared_table(),
 } -%}
 
 {{ run_hooks(pre_hooks) }}

@@ -11,12 +11,12 @@ import shutil
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -106,20 +106,20 @@ def new_delivery(*, run_id: str | None = None, arrived_at: datetime | None = Non
     return Delivery(landing_id, run_id or landing_id, arrived_at or now, now)
 
 
-def ensure_table(spark: SparkSession, name: str, *, description: str = "One row a received record.") -> Outcome:
+def ensure_table(spark: SparkSession, table: Table) -> Outcome:
     """An empty landing table where there is none; what is there is left alone."""
-    if spark.catalog.tableExists(name):
+    if spark.catalog.tableExists(table.name):
         return Outcome("there", 0)
-    spark.sql(f"create schema if not exists {name.rpartition('.')[0]}")
-    table = Table(name, description=description, properties=PROPERTIES)
-    write.create(spark, table, spark.createDataFrame([], DDL), note=Note(uuid.uuid4().hex))
+    spark.sql(f"create schema if not exists {table.name.rpartition('.')[0]}")
+    declared = replace(table, properties={**PROPERTIES, **table.properties})
+    write.create(spark, declared, spark.createDataFrame([], DDL), note=Note(uuid.uuid4().hex))
     return Outcome("made, empty", 0)
 
 
 def land(spark: SparkSession, *, feed: Feed, table: str, paths: Sequence[Path], delivery: Delivery) -> Landing:
     """Land the files in one commit. Files that the same run landed before are left out: that is a retry."""
     refuse_bad_files(paths)
-    ensure_table(spark, table)
+    ensure_table(spark, Table(table, description="One row a received record, as received."))
     before = landed_by_run(spark, table, delivery)
     folder = staging_place(spark, table) / f"_staging_{delivery.landing_id}"
     folder.mkdir()
@@ -210,7 +210,7 @@ def staging_place(spark: SparkSession, table: str) -> Path:
             f"{table} is at {place}, no folder of this machine. Nothing was landed; "
             f"name a folder that Spark's workers see too in {STAGING}."
         )
-    return Path(unquote(urlsplit(place).path)).parent
+    return Path(place.removeprefix("file:")).parent
 
 
 def stage(target: Path, feed: Feed, paths: Sequence[Path], delivery: Delivery) -> Landing:
