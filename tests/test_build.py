@@ -167,6 +167,11 @@ def test_attest_why_answers_in_words(spark: SparkSession, built: None, project: 
         explain(spark, life, entity="customer", key="C124")
 
 
+def test_the_models_own_unit_tests_pass(dbt: Callable[..., Any], built: None, project: Path) -> None:
+    done = dbt("test", "--select", "test_type:unit", schema=SCHEMA, project=project)
+    assert len(done.result.results) == 4
+
+
 def test_every_output_of_the_profile_parses_and_compiles(dbt: Callable[..., Any], project: Path) -> None:
     """Databricks is not run here: its SQL is rendered, which needs no session."""
     os.environ["ATTEST_OFFLINE"] = "1"
