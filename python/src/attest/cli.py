@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         project = read_project(options.project_dir.resolve(), target=options.target)
         if "paths" in options:
-            options.paths = [Path.cwd() / path for path in options.paths]
+            options.paths = [seen_from(project.root, path) for path in options.paths]
         os.chdir(project.root)  # a relative lake is taken from there, as dbt does
         code: int = options.run(project, options)
     except AttestError as error:
@@ -29,6 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return 1
     return code
+
+
+def seen_from(root: Path, path: Path) -> Path:
+    """A path as typed here, named from the project's root."""
+    return path if path.is_absolute() else Path(os.path.relpath(path.absolute(), root))
 
 
 def build_parser() -> argparse.ArgumentParser:
