@@ -98,7 +98,10 @@ def find_news(spark: SparkSession, *, target: Standing | None, logs: Sequence[st
             read[log] = min(version, read.get(log, version))
 
     before = target.note if target is not None else None
-    if before is None or before.seen != seen or any(before.read.get(log, -1) > now for log, now in read.items()):
+    # A log that was never read, such as a new feed's, is news from its first version on; nothing else changes by it.
+    unread = set() if before is None else set(logs) - before.seen.keys()
+    known = {table: generation for table, generation in seen.items() if table not in unread}
+    if before is None or before.seen != known or any(before.read.get(log, -1) > now for log, now in read.items()):
         return News(Note(uuid.uuid4().hex, read, seen), None)
     ranges = {log: (before.read.get(log, -1) + 1, now) for log, now in read.items() if before.read.get(log, -1) < now}
     return News(Note(before.generation, read, seen), ranges)
