@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 SCHEMA = "life"
 TABLES = ("customer_assertions", "customer_states", "customer_timeline", "customer_rules", "customer_belief")
 SEEDS = ("precedence", "attribute_groups", "feeds")
+BUILD = ("build", "--exclude-resource-type", "unit_test")
 OTHERS = [
     {"customer_id": f"D{n}", "source_system": "CORE", "source_event_ts": "2026-03-01T00:00:00Z"}
     | {"ingest_ts": "2026-03-01T01:00:00Z", "name": f"Name {n}", "status": "Active", "address": "it's \\ 'odd'; --"}
@@ -60,6 +61,12 @@ def messages(spark: SparkSession) -> dict[str, str]:
     return {run.node: run.message for run in runs if run.invocation_id == last}
 
 
+def spared(scratch: Path) -> set[str]:
+    """The data tests whose question the last command did not ask again."""
+    asked = (scratch / "target" / SCHEMA / "run" / "attest").rglob("*.sql")
+    return {file.stem for file in asked if "Passed before" in file.read_text()}
+
+
 def content(spark: SparkSession, table: str) -> list[str]:
     return sorted(str(row) for row in spark.table(f"{SCHEMA}.{table}").collect())
 
@@ -67,16 +74,19 @@ def content(spark: SparkSession, table: str) -> list[str]:
 @pytest.fixture(scope="module")
 def built(project: Path, dbt: Callable[..., Any], lander: Callable[..., None]) -> None:
     lander([*worked(), *OTHERS], schema=SCHEMA)
-    dbt("build", "--exclude-resource-type", "unit_test", schema=SCHEMA, project=project)
+    dbt(*BUILD, schema=SCHEMA, project=project)
 
 
 def test_a_build_without_news_commits_nothing_but_the_ledger(
-    spark: SparkSession, dbt: Callable[..., Any], built: None, project: Path
+    spark: SparkSession, dbt: Callable[..., Any], built: None, project: Path, scratch: Path
 ) -> None:
     before, ledger = versions(spark), newest(spark, f"{SCHEMA}.runs")[0]
-    dbt("build", "--exclude-resource-type", "unit_test", schema=SCHEMA, project=project)
+    tests = dbt(*BUILD, schema=SCHEMA, project=project).result.results
     assert versions(spark) == before
     assert newest(spark, f"{SCHEMA}.runs")[0] == ledger + 1
+    assert spared(scratch) == {one.node.name for one in tests if one.node.resource_type == "test"}
+    dbt("test", "--select", "precedence_is_sound", schema=SCHEMA, project=project)
+    assert "precedence_is_sound" not in spared(scratch), "dbt test asks always"
 
 
 def test_only_the_entity_with_news_is_rebuilt_though_its_arrival_is_the_oldest(
@@ -93,6 +103,22 @@ def test_only_the_entity_with_news_is_rebuilt_though_its_arrival_is_the_oldest(
     first = spark.table(f"{SCHEMA}.customer_timeline").where("bk = 'C123'").orderBy("effective_from").first()
     assert first is not None
     assert (first.address, first.unknown_attributes) == ("1 Old Road", ["name", "status"])
+
+
+def test_a_definition_that_changed_rebuilds_its_table_and_those_after_it(
+    spark: SparkSession, dbt: Callable[..., Any], built: None, project: Path, scratch: Path
+) -> None:
+    """Of states, through the view that they read. The evidence is never rebuilt; tests of what is are asked again."""
+    ordered = project / "models/bronze/customer/customer_ordered.sql"
+    ordered.write_text(ordered.read_text() + "where true\n")
+    dbt(*BUILD, schema=SCHEMA, project=project)
+    said = messages(spark)
+    assert {table: said[table].split(",")[0] for table in ("customer_states", "customer_timeline")} == {
+        "customer_states": "create: everything",
+        "customer_timeline": "create: everything",
+    }
+    assert said["customer_assertions"] == said["customer_rules"] == "no news"
+    assert spared(scratch) == {"precedence_is_sound", "feeds_are_sound", "attribute_groups_are_sound"}
 
 
 def test_law_b1_the_incremental_tables_equal_a_full_refresh(
@@ -126,12 +152,12 @@ def test_law_s3_case_a_and_case_b_of_12_4_8_differ_by_one_seed_edit(
     assert spark.sql(current).count() == 1
     seed.write_text(case_a)
     try:
-        dbt("build", "--exclude-resource-type", "unit_test", schema=SCHEMA, project=project)
+        dbt(*BUILD, schema=SCHEMA, project=project)
         assert believed(spark, dbt, project, "2026-03-04T13:00:00Z") == expected | {"is_deleted": True}
         assert spark.sql(current).count() == 0
     finally:
         seed.write_text(case_b)
-    dbt("build", "--exclude-resource-type", "unit_test", schema=SCHEMA, project=project)
+    dbt(*BUILD, schema=SCHEMA, project=project)
     assert believed(spark, dbt, project, "2026-03-04T13:00:00Z") == expected | {"is_deleted": False}
     assert spark.sql(current).count() == 1
 

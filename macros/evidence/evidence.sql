@@ -11,7 +11,10 @@ with feeds as (
 
     {%- for feed in feeds %}
 
-    select * from {{ feed }}
+    select
+        {{ assertion_columns() | indent(8) }}
+
+    from {{ feed }}
     {%- if not loop.last %}
 
     union all
@@ -46,6 +49,32 @@ select
 
 from keyed
 
+{%- endmacro %}
+
+
+{# What a feed's mapping gives, whatever the order it gives it in. #}
+{% macro assertion_columns() -%}
+bk,
+source_system,
+source_file,
+ingest_run_id,
+precedence_rank,
+load_type,
+is_deleted,
+mentions,
+unchanged,
+source_event_ts,
+source_event_finer,
+source_sequence,
+feed,
+source_type,
+source_path,
+source_record,
+landing_id,
+ingest_ts,
+recorded_at,
+is_backfilled,
+inheritance
 {%- endmacro %}
 
 

@@ -10,18 +10,10 @@
 {%- if existing is not none and existing.is_view -%}
     {{ exceptions.raise_compiler_error(this ~ ' is a view. Drop it, then build again.') }}
 {%- endif -%}
-{%- set lineage = {'logs': [], 'inputs': []} -%}
-{%- do collect_lineage(model, lineage) -%}
-{%- set table = declared_table() -%}
-{%- do table.update({'key': config.require('key'), 'identity': config.get('identity', [])}) -%}
-{%- set order = {
-    'materialized': config.get('materialized'),
-    'full_refresh': should_full_refresh() and config.get('materialized') != 'append_only',
-    'logs': lineage.logs,
-    'inputs': lineage.inputs,
-    'sql': code if model.language == 'sql' else none,
-    'table': table,
-} -%}
+{%- set key = config.require('key') -%}
+{%- set order = build_order(code) -%}
+{%- do order.update({'only_news': only_news(key)}) -%}
+{%- do order.table.update({'key': key, 'identity': config.get('identity', [])}) -%}
 {%- if model.language == 'python' %}
 {{ code }}
 
@@ -36,27 +28,15 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
 {%- endmacro %}
 
 
-{#
-    Walk up through views to the tables that news comes from.
-
-    Logs are append-only (landing tables, evidence) and are read by version; the
-    other inputs (replaced tables, seeds) are watched for being rebuilt or edited.
-#}
-{% macro collect_lineage(node, lineage) -%}
-
-{%- for parent_id in node.depends_on.nodes -%}
-    {%- set parent = graph.nodes.get(parent_id) or graph.sources.get(parent_id) -%}
-    {%- if parent.config.materialized in ('landing', 'append_only') -%}
-        {%- set found = lineage.logs -%}
-    {%- elif parent.config.materialized in ('replace_by_key', 'reference', 'seed') -%}
-        {%- set found = lineage.inputs -%}
-    {%- else -%}
-        {%- set found = none -%}
-        {%- do collect_lineage(parent, lineage) -%}
-    {%- endif -%}
-    {%- if found is not none and parent.relation_name not in found -%}
-        {%- do found.append(parent.relation_name) -%}
-    {%- endif -%}
-{%- endfor -%}
-
+{# What the package needs to know to build a node: its code, its table, and where its news comes from. #}
+{% macro build_order(code) -%}
+{%- set order = {
+    'materialized': config.get('materialized'),
+    'full_refresh': should_full_refresh(),
+    'code': code,
+    'is_python': model.language == 'python',
+    'table': declared_table(),
+} -%}
+{%- do order.update(lineage_of(model)) -%}
+{{ return(order) }}
 {%- endmacro %}

@@ -1,21 +1,20 @@
 {#
-    Materialize a small table that is rewritten, in one commit, only when its content changed.
+    Materialize a small table that counts as changed only when its content did.
 
     What reads it is rebuilt whole when it changes, and only then: so it holds what
-    matters to its readers and nothing that changes with every build.
+    matters to its readers and nothing that changes with every build. Config: `turns_at`,
+    a column of instants at which time alone changes the table.
 #}
 {% materialization reference, adapter='spark' -%}
 
-{%- set order = {
-    'sql': sql,
-    'table': declared_table(),
-} -%}
+{%- set order = build_order(sql) -%}
+{%- do order.update({'turns_at': config.get('turns_at')}) -%}
 
 {{ run_hooks(pre_hooks) }}
 {%- call statement('main', language='python') %}
 from attest.build import build_reference
 
-outcome = build_reference(spark, {{ tojson(tojson(order)) }}, full_refresh={{ should_full_refresh() }})
+outcome = build_reference(spark, {{ tojson(tojson(order)) }})
 {%- endcall %}
 {{ run_hooks(post_hooks) }}
 {{ return({'relations': [this.incorporate(type='table')]}) }}

@@ -8,7 +8,9 @@
 {%- set built = results | selectattr('node.resource_type', 'in', ['model', 'seed']) | list -%}
 {%- if execute and flags.WHICH in ('build', 'run', 'seed') and built -%}
 
+{%- set passed = results | selectattr('node.resource_type', 'equalto', 'test') | selectattr('status', 'equalto', 'pass') -%}
 {%- do run_query('create table if not exists ' ~ runs_table() ~ ' (' ~ runs_columns() ~ ') using delta') -%}
+{%- do adapter.remember_passed(passed | map(attribute='node.unique_id') | list, runs_table()) -%}
 insert into {{ runs_table() }} values
     {%- for result in built %}
     (

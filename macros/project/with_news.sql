@@ -1,14 +1,16 @@
 {#
-    A relation cut down to the keys that have news; whole where the table is built whole.
+    A relation cut down to the keys that have news.
 
-    Only for models of a materialization that finds news: it puts the keys in the view `news`.
+    Only for models of a materialization that finds news: it puts the keys in the view
+    `news`, and takes the join out again where the whole table is built.
 #}
 {% macro with_news(relation) -%}
-
-{%- if is_incremental() or config.get('materialized') == 'append_only' -%}
-(select * from {{ relation }} left semi join news using ({{ config.require('key') }}))
-{%- else -%}
+{%- if flags.WHICH == 'show' or model.resource_type == 'unit_test' -%}
 {{ relation }}
+{%- else -%}
+(select * from {{ relation }}{{ only_news(config.require('key')) }})
 {%- endif -%}
-
 {%- endmacro %}
+
+
+{% macro only_news(key) %} left semi join news using ({{ key }}){% endmacro %}

@@ -80,7 +80,7 @@ def submit_python_job(adapter: SparkAdapter, parsed_model: dict[str, Any], compi
     """
     file_name = f"<{parsed_model['unique_id']}>"
     linecache.cache[file_name] = (len(compiled_code), None, compiled_code.splitlines(keepends=True), file_name)
-    spark = adapter.connections.get_thread_connection().handle.handle.spark
+    spark = session_of(adapter)
     namespace: dict[str, Any] = {"__name__": f"attest_node_{parsed_model['name']}", "spark": spark}
     try:
         exec(compile(compiled_code, file_name, "exec"), namespace)
@@ -92,7 +92,30 @@ def submit_python_job(adapter: SparkAdapter, parsed_model: dict[str, Any], compi
     return AdapterResponse(_message=outcome.message, rows_affected=outcome.rows)
 
 
+def has_passed(adapter: SparkAdapter, test: str, sql: str, reads: list[str], ledger: str) -> bool:
+    """For the data tests' macro: see `attest.checks`."""
+    if offline():
+        return False
+    from attest.checks import has_passed as asked  # noqa: PLC0415
+
+    return asked(session_of(adapter), test=test, sql=sql, reads=reads, ledger=ledger)
+
+
+def remember_passed(adapter: SparkAdapter, tests: list[str], ledger: str) -> None:
+    from attest.checks import remember  # noqa: PLC0415
+
+    remember(session_of(adapter), tests=tests, ledger=ledger)
+
+
+def session_of(adapter: SparkAdapter) -> SparkSession:
+    spark: SparkSession = adapter.connections.get_thread_connection().handle.handle.spark
+    return spark
+
+
 def adopt() -> None:
+    for offered in (has_passed, remember_passed):
+        setattr(SparkAdapter, offered.__name__, offered)
+        SparkAdapter._available_ |= {offered.__name__}
     session.Connection = IsolatedConnection
     session.SessionConnectionWrapper._fix_binding = classmethod(lambda _, value: literal(value))
     SparkAdapter.submit_python_job = submit_python_job

@@ -6,14 +6,18 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from attest import write
-from attest.news import VIEW, Note, find_news, news_keys, standing
+from attest.commits import view_text
+from attest.news import VIEW, Standing, find_news, news_keys, standing
 from attest.write import Table
 
 
@@ -26,49 +30,100 @@ class Outcome:
 
 
 def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | None = None) -> Outcome:
-    """Carry out a materialization's order (JSON); `compute` gives a Python model's rows, else its SQL does."""
+    """Carry out a materialization's order (JSON); `compute` gives a Python model's rows, else its SQL does.
+
+    A table that is derived is written whole when its definition changed, or an input was;
+    else the keys with news are replaced. A log is only ever added to.
+    """
     wanted: dict[str, Any] = json.loads(order)
     began = time.monotonic()
     table = Table(**wanted["table"])
+    assert table.key is not None
     target = standing(spark, table.name)
-    is_rebuild = target is None or wanted["full_refresh"]
-    news = find_news(spark, target=None if is_rebuild else target, logs=wanted["logs"], inputs=wanted["inputs"])
+    is_log = wanted["materialized"] == "append_only"
+    known = None if wanted["full_refresh"] and not is_log else target
+    news = find_news(spark, target=known, **lineage(wanted, definition="" if is_log else definition(spark, wanted)))
     if news.is_nothing:
         return Outcome("no news", 0)
 
-    appends = wanted["materialized"] == "append_only"
-    restricted = appends or not is_rebuild
     keys = None
-    if restricted and table.key is not None:
-        keys = news_keys(spark, news=news, key=table.key).persist()
+    if target is not None and (is_log or not news.is_everything):
+        keys = news_keys(spark, news=news, key=table.key)
+        if news.is_everything:
+            # A log that it reads was made anew: what it has of it stays, what it lacks is added.
+            keys = keys.join(spark.table(table.name), on=table.key, how="left_anti")
+        keys = keys.localCheckpoint()
         keys.createOrReplaceTempView(VIEW)
-    rows = compute() if compute is not None else spark.sql(wanted["sql"])
-    if is_rebuild:
+    rows = compute() if compute is not None else spark.sql(sql_of(wanted, restricted=keys is not None))
+    if keys is None:
         written = write.create(spark, table, rows, note=news.note)
-    elif news.is_everything:
-        written = write.overwrite(spark, table, rows, note=news.note)
-    elif appends:
+    elif is_log:
         written = write.append(spark, table, rows, note=news.note)
     else:
-        assert keys is not None
         written = write.replace_by_key(spark, table, rows, keys=keys, note=news.note)
-    scope = "everything" if keys is None or news.is_everything else f"{keys.count()} {table.key}"
+    scope = "everything" if keys is None else f"{keys.count()} {table.key}"
     seconds = time.monotonic() - began
     return Outcome(f"{written.primitive}: {scope}, {written.rows} rows, {seconds:.1f} s of work", written.rows)
 
 
-def build_reference(spark: SparkSession, order: str, *, full_refresh: bool) -> Outcome:
-    """Rewrite a small table if its content changed; its generation is the sum of its content."""
+def build_reference(spark: SparkSession, order: str) -> Outcome:
+    """A small table that counts as changed only when its content did: its generation is the sum of that.
+
+    `turns_at` names the column of instants at which time alone changes it.
+    """
     wanted: dict[str, Any] = json.loads(order)
     table = Table(**wanted["table"])
-    rows = spark.sql(wanted["sql"]).persist()
+    target = None if wanted["full_refresh"] else standing(spark, table.name)
+    news = find_news(spark, target=target, **lineage(wanted, definition=definition(spark, wanted)))
+    began = datetime.now(UTC).isoformat()
+    if target is not None and news.is_nothing and not is_due(target, began):
+        return Outcome("no news", 0)
+    rows = spark.sql(wanted["code"]).persist()
     try:
         content = sorted(row[0] for row in rows.select(F.to_json(F.struct("*"))).collect())
-        note = Note(hashlib.sha256(json.dumps([content, rows.columns]).encode()).hexdigest())
-        current = standing(spark, table.name)
-        if current is not None and current.note == note and not full_refresh:
+        generation = hashlib.sha256(json.dumps([content, rows.columns]).encode()).hexdigest()
+        note = replace(news.note, generation=generation, due=next_turn(rows, wanted["turns_at"], began))
+        if target is not None and target.note == note:
             return Outcome("unchanged", 0)
         written = write.create(spark, table, rows.coalesce(1), note=note)
         return Outcome(f"{written.primitive}: {written.rows} rows", written.rows)
     finally:
         rows.unpersist()
+
+
+def lineage(wanted: dict[str, Any], *, definition: str) -> dict[str, Any]:
+    return {"logs": wanted["logs"], "inputs": wanted["inputs"], "definition": definition}
+
+
+def definition(spark: SparkSession, wanted: dict[str, Any]) -> str:
+    """What a table is computed by: its SQL, or its Python and this package's, and the views that it reads."""
+    parts = [wanted["code"], [view_text(spark, view) for view in wanted["views"]]]
+    if wanted["is_python"]:
+        parts.append(package_sum())
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+@cache
+def package_sum() -> str:
+    digest = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def sql_of(wanted: dict[str, Any], *, restricted: bool) -> str:
+    """The model's SQL; where everything is rebuilt, without the join that keeps to the news."""
+    code: str = wanted["code"]
+    return code if restricted else code.replace(wanted["only_news"], "")
+
+
+def is_due(target: Standing, now: str) -> bool:
+    """Whether time alone has changed the table since it was written."""
+    return target.note is not None and target.note.due is not None and target.note.due <= now
+
+
+def next_turn(rows: DataFrame, column: str | None, now: str) -> str | None:
+    if column is None:
+        return None
+    turn = rows.where(F.col(column) > F.lit(now).cast("timestamp")).agg(F.min(column)).first()
+    return None if turn is None or turn[0] is None else turn[0].replace(tzinfo=UTC).isoformat()

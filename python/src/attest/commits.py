@@ -12,13 +12,26 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 
-def location(spark: SparkSession, table: str) -> str | None:
-    """Where a table's files are; None where there is no such table."""
-    jvm = spark._jvm
-    if jvm is None or not spark.catalog.tableExists(table):
+def described(spark: SparkSession, table: str) -> Any:
+    """The catalog's own description of a table or view; None where there is none."""
+    if not spark.catalog.tableExists(table):
         return None
     state = spark._jsparkSession.sessionState()
-    found = state.catalog().getTableMetadata(state.sqlParser().parseTableIdentifier(table))
+    return state.catalog().getTableMetadata(state.sqlParser().parseTableIdentifier(table))
+
+
+def view_text(spark: SparkSession, view: str) -> str | None:
+    """What a view selects; None for a table, or where there is no such view."""
+    found = described(spark, view)
+    return str(found.viewText().get()) if found is not None and found.viewText().isDefined() else None
+
+
+def location(spark: SparkSession, table: str) -> str | None:
+    """Where a table's files are; None where there is no such table."""
+    found = described(spark, table)
+    jvm = spark._jvm
+    if jvm is None or found is None:
+        return None
     return str(jvm.org.apache.hadoop.fs.Path(found.location()).toString())
 
 
@@ -40,8 +53,8 @@ def commits(spark: SparkSession, table: str) -> Iterator[tuple[int, dict[str, An
             text = str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
         finally:
             stream.close()
-        described = next((line for line in text.split("\n") if line.startswith('{"commitInfo"')), "{}")
-        yield version, json.loads(described).get("commitInfo", {})
+        line = next((line for line in text.split("\n") if line.startswith('{"commitInfo"')), "{}")
+        yield version, json.loads(line).get("commitInfo", {})
 
 
 def newest(spark: SparkSession, table: str) -> tuple[int, dict[str, Any]]:
@@ -49,6 +62,16 @@ def newest(spark: SparkSession, table: str) -> tuple[int, dict[str, Any]]:
     return next(commits(spark, table))
 
 
-def rows_written(spark: SparkSession, table: str) -> int:
-    """How many rows the newest commit wrote, by its own account."""
-    return int(newest(spark, table)[1].get("operationMetrics", {}).get("numOutputRows", 0))
+def rows_written(spark: SparkSession, table: str, *, since: int = -1) -> int:
+    """How many rows the newest commit wrote, by its own account; none if there is no commit since."""
+    version, commit = newest(spark, table)
+    return int(commit.get("operationMetrics", {}).get("numOutputRows", 0)) if version > since else 0
+
+
+def remove(spark: SparkSession, folder: str) -> None:
+    """Delete a folder, wherever Spark keeps its files; nothing happens if it is not there."""
+    jvm = spark._jvm
+    if jvm is None:
+        return
+    path = jvm.org.apache.hadoop.fs.Path(folder)
+    path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()).delete(path, True)

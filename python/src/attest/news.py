@@ -4,7 +4,8 @@ Every commit of ours carries a note (Delta's user metadata, atomic with the data
 
     generation  renewed whenever the table is rebuilt whole
     read        per log, the version up to which this table has read it
-    seen        per other input, the generation it was built from
+    seen        per other input, the generation it was built from; its own definition is one
+    due         when time alone will change it, if it will
 
 A log is an append-only table (landing, evidence), so what it received since a version is
 exact. Derived tables read through their parents: a timeline has read as far as its states.
@@ -23,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from attest.commits import commits
 
 VIEW = "news"
+DEFINITION = "definition"
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,10 @@ class Note:
     generation: str
     read: Mapping[str, int] = field(default_factory=dict)
     seen: Mapping[str, str] = field(default_factory=dict)
+    due: str | None = None
 
     def to_json(self) -> str:
-        return json.dumps({"attest": {"generation": self.generation, "read": self.read, "seen": self.seen}})
+        return json.dumps({"attest": {name: value for name, value in vars(self).items() if value is not None}})
 
 
 @dataclass(frozen=True)
@@ -78,10 +81,12 @@ class News:
         return self.ranges is not None and not self.ranges
 
 
-def find_news(spark: SparkSession, *, target: Standing | None, logs: Sequence[str], inputs: Sequence[str]) -> News:
+def find_news(
+    spark: SparkSession, *, target: Standing | None, logs: Sequence[str], inputs: Sequence[str], definition: str = ""
+) -> News:
     """Compare what the target's last note has read with what its logs and inputs hold now."""
     read: dict[str, int] = {}
-    seen: dict[str, str] = {}
+    seen: dict[str, str] = {DEFINITION: definition} if definition else {}
     for log in logs:
         found = standing(spark, log)
         if found is None:

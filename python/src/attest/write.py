@@ -7,18 +7,19 @@ asked for stops the commit, so there is nothing to clean up.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from delta.tables import DeltaTable
-from pyspark import StorageLevel
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
-from attest.commits import rows_written
+from attest.commits import location, newest, remove, rows_written
 from attest.errors import ColumnsChangedError, ModelError, NullKeyError, RepeatedIdentityError, StrayKeyError
 from attest.news import Note
 
@@ -64,19 +65,12 @@ def create(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) ->
 
 
 def append(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) -> Written:
-    """Add rows to a log."""
-    require_same_columns(spark, table, rows)
+    """Add rows to a log; a column that is new to it is added too, null in the rows before."""
+    require_columns(spark, table, rows, new_ones_allowed=True)
+    before = newest(spark, table.name)[0]
     with_note(spark, note)
-    unwrapped(guard(rows, table).select(*columns_of(spark, table)).writeTo(table.name).append)
-    return Written(rows_written(spark, table.name), "append")
-
-
-def overwrite(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) -> Written:
-    """Every row anew, the table itself kept: its history and its properties stay."""
-    require_same_columns(spark, table, rows)
-    with_note(spark, note)
-    unwrapped(lambda: guard(rows, table).select(*columns_of(spark, table)).writeTo(table.name).overwrite(F.lit(True)))
-    return Written(rows_written(spark, table.name), "overwrite")
+    unwrapped(guard(rows, table).writeTo(table.name).option("mergeSchema", "true").append)
+    return Written(rows_written(spark, table.name, since=before), "append")
 
 
 def replace_by_key(spark: SparkSession, table: Table, rows: DataFrame, *, keys: DataFrame, note: Note) -> Written:
@@ -84,36 +78,69 @@ def replace_by_key(spark: SparkSession, table: Table, rows: DataFrame, *, keys: 
 
     Delta's `replaceOn` is the cheapest way but leaves the keys that have no new rows, so
     a batch that empties a key goes by MERGE. Both need a source that answers the same
-    twice, hence the rows are kept while they are written.
+    twice, hence rows are computed once and kept, without the plan that made them.
     """
+    require_columns(spark, table, rows)
+    with staged(spark, table, guard(rows, table).select(*columns_of(spark, table))) as kept:
+        return replace_kept(spark, table, kept, keys=keys, note=note)
+
+
+def replace_kept(spark: SparkSession, table: Table, kept: DataFrame, *, keys: DataFrame, note: Note) -> Written:
     assert table.key is not None
     key = table.key
-    require_same_columns(spark, table, rows)
-    kept = guard(rows, table).select(*columns_of(spark, table)).persist(StorageLevel.DISK_ONLY)
-    try:
-        wanted = keys.select(key).persist(StorageLevel.DISK_ONLY)
-        refuse_stray_keys(table.name, key, kept, wanted)
-        count = unwrapped(kept.count)
-        emptied = wanted.join(kept, on=key, how="left_anti")
-        with_note(spark, note)
-        if emptied.isEmpty():
-            writer = kept.alias("s").write.format("delta").mode("overwrite").option("targetAlias", "t")
-            unwrapped(lambda: writer.option("replaceOn", f"t.{key} = s.{key}").saveAsTable(table.name))
-            return Written(count, "replaceOn")
-        removals = wanted.withColumn("attest_removes", F.lit(True))
-        source = removals.unionByName(kept.withColumn("attest_removes", F.lit(False)), allowMissingColumns=True)
-        merge = (
-            DeltaTable.forName(spark, table.name)
-            .alias("t")
-            .merge(source.alias("s"), f"t.{key} = s.{key} and s.attest_removes")
-            .whenMatchedDelete()
-            .whenNotMatchedInsert("not s.attest_removes", {name: f"s.{name}" for name in kept.columns})
+    found = compare_keys(kept, keys, key)
+    if found.stray is not None:
+        raise StrayKeyError(
+            f"{table.name}: the model returned rows of {key} = {found.stray!r}, which has no news. "
+            "Restrict its inputs with with_news(...). Nothing was written."
         )
-        unwrapped(merge.execute)
-        return Written(count, "merge")
+    with_note(spark, note)
+    if not found.emptied:
+        writer = kept.alias("s").write.format("delta").mode("overwrite").option("targetAlias", "t")
+        writer.option("replaceOn", f"t.{key} = s.{key}").saveAsTable(table.name)
+        return Written(found.rows, "replaceOn")
+    removals = keys.select(key).withColumn("attest_removes", F.lit(True))
+    source = removals.unionByName(kept.withColumn("attest_removes", F.lit(False)), allowMissingColumns=True)
+    (
+        DeltaTable.forName(spark, table.name)
+        .alias("t")
+        .merge(source.alias("s"), f"t.{key} = s.{key} and s.attest_removes")
+        .whenMatchedDelete()
+        .whenNotMatchedInsert("not s.attest_removes", {name: f"s.{name}" for name in kept.columns})
+        .execute()
+    )
+    return Written(found.rows, "merge")
+
+
+@contextmanager
+def staged(spark: SparkSession, table: Table, rows: DataFrame) -> Iterator[DataFrame]:
+    """The rows as files beside the table's own, computed once, to be read as often as the write needs.
+
+    A frame kept in memory drags its plan through every later query, which costs seconds
+    each, and is lost with the executor that holds it.
+    """
+    folder = f"{location(spark, table.name)}/_staging_{uuid.uuid4().hex}"
+    try:
+        unwrapped(lambda: rows.write.parquet(folder))
+        yield spark.read.schema(rows.schema).parquet(folder)
     finally:
-        kept.unpersist()
-        wanted.unpersist()
+        remove(spark, folder)
+
+
+def compare_keys(rows: DataFrame, keys: DataFrame, key: str) -> Row:
+    """How many rows there are, how many keys have none, and one key, if any, that nobody asked for."""
+    held = rows.groupBy(key).agg(F.count("*").alias("held"))
+    found = (
+        held.join(keys.select(key).withColumn("asked", F.lit(True)), on=key, how="full_outer")
+        .agg(
+            F.coalesce(F.sum("held"), F.lit(0)).alias("rows"),
+            F.count_if(F.col("held").isNull()).alias("emptied"),
+            F.min(F.when(F.col("asked").isNull(), F.col(key))).alias("stray"),
+        )
+        .first()
+    )
+    assert found is not None
+    return found
 
 
 def guard(rows: DataFrame, table: Table) -> DataFrame:
@@ -129,15 +156,6 @@ def guard(rows: DataFrame, table: Table) -> DataFrame:
         found = refusal(RepeatedIdentityError, f"{table.name}: more than one row with {identity} = ", values)
         checked = checked.when(F.col("attest_copies") > 1, found)
     return rows.withColumn(table.key, checked.otherwise(key)).drop("attest_copies")
-
-
-def refuse_stray_keys(table: str, key: str, rows: DataFrame, keys: DataFrame) -> None:
-    stray = unwrapped(rows.join(keys, on=key, how="left_anti").select(key).first)
-    if stray is not None:
-        raise StrayKeyError(
-            f"{table}: the model returned rows of {key} = {stray[0]!r}, which has no news. "
-            "Restrict its inputs with with_news(...). Nothing was written."
-        )
 
 
 def refusal(error: type[ModelError], what: str, *values: Column) -> Column:
@@ -156,14 +174,20 @@ def unwrapped(action: Callable[[], Result]) -> Result:
         raise
 
 
-def require_same_columns(spark: SparkSession, table: Table, rows: DataFrame) -> None:
-    expected, found = set(columns_of(spark, table)), set(rows.columns)
-    if expected != found:
-        added = ", ".join(sorted(found - expected)) or "none"
-        gone = ", ".join(sorted(expected - found)) or "none"
+def require_columns(spark: SparkSession, table: Table, rows: DataFrame, *, new_ones_allowed: bool = False) -> None:
+    expected = {field.name: field.dataType.simpleString() for field in spark.table(table.name).schema}
+    found = {field.name: field.dataType.simpleString() for field in rows.schema}
+    kept = "a log keeps its columns: give the old ones too." if new_ones_allowed else "build it with --full-refresh."
+    wrong = [f"{name} is gone" for name in expected.keys() - found.keys()]
+    wrong += [f"{name} is new" for name in found.keys() - expected.keys() if not new_ones_allowed]
+    wrong += [
+        f"{name} was {expected[name]} and is {found[name]}"
+        for name in expected.keys() & found.keys()
+        if expected[name] != found[name]
+    ]
+    if wrong:
         raise ColumnsChangedError(
-            f"{table.name}: the model's columns changed (new: {added}; gone: {gone}). Nothing was written; "
-            "build it once with --full-refresh, together with what reads it."
+            f"{table.name}: the columns changed: {', '.join(sorted(wrong))[:500]}. Nothing was written; {kept}"
         )
 
 

@@ -1,0 +1,35 @@
+{#
+    The tables that a node reads, through views: where its news comes from.
+
+    Logs are append-only (landing tables, evidence) and are read by version; inputs
+    (replaced tables, seeds) are watched for being rebuilt or edited; views for their
+    text; others are tables that attest did not build.
+#}
+{% macro lineage_of(node) -%}
+{%- set lineage = {'logs': [], 'inputs': [], 'views': [], 'others': []} -%}
+{%- do collect_lineage(node, lineage) -%}
+{{ return(lineage) }}
+{%- endmacro %}
+
+
+{% macro collect_lineage(node, lineage) -%}
+
+{%- for parent_id in node.depends_on.nodes -%}
+    {%- set parent = graph.nodes.get(parent_id) or graph.sources.get(parent_id) -%}
+    {%- set materialized = parent.config.materialized if parent.resource_type != 'source' -%}
+    {%- if materialized in ('landing', 'append_only') -%}
+        {%- set found = lineage.logs -%}
+    {%- elif materialized in ('replace_by_key', 'reference', 'seed') -%}
+        {%- set found = lineage.inputs -%}
+    {%- elif materialized in ('view', 'ephemeral') -%}
+        {%- set found = lineage.views -%}
+        {%- do collect_lineage(parent, lineage) -%}
+    {%- else -%}
+        {%- set found = lineage.others -%}
+    {%- endif -%}
+    {%- if materialized != 'ephemeral' and parent.relation_name not in found -%}
+        {%- do found.append(parent.relation_name) -%}
+    {%- endif -%}
+{%- endfor -%}
+
+{%- endmacro %}
