@@ -23,7 +23,13 @@ with assertions as (
         max(ingest_ts) as last_seen_ts,
         count(*) - 1 as replay_count
 
-    from {{ arrivals }}
+    from (
+        -- One shuffle serves all that follows: copies, order, and states are within an entity.
+        select *
+
+        from {{ arrivals }}
+        distribute by bk
+    )
     group by bk, assertion_id
 
 ),
