@@ -5,10 +5,10 @@ ATTEST_TARGET ?= local
 export ATTEST_TARGET
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
-.PHONY: help setup build test check bench-build lock clean
+.PHONY: help setup build test check bench-bronze bench-build lock clean
 
 help: ## show what there is
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: ## create .venv, fetch the jars, copy the profile
 	@$(PYTHON) python/bootstrap.py
@@ -26,6 +26,9 @@ check: setup ## lint, types, parse
 	@ATTEST_OFFLINE=1 $(BIN)/dbt --quiet --warn-error-options '{"error": "all"}' parse --no-partial-parse
 	@ATTEST_OFFLINE=1 $(BIN)/dbt --quiet compile
 	@cd target/compiled/attest && ../../../$(BIN)/sqlfluff lint --config ../../../.sqlfluff --processes 2 models tests
+
+bench-bronze: setup ## time evidence, states and timeline beside the same rows moved without logic (SIZES, SHAPES, ROUNDS)
+	@$(BIN)/python bench/bronze.py
 
 bench-build: setup ## time a build without news and with one changed entity beside an empty project (ROUNDS=3)
 	@$(BIN)/python bench/build.py

@@ -49,12 +49,12 @@ def assertions(spark: SparkSession, landing: pa.Table) -> DataFrame:
         sql("mentions", fields="fields", attributes=ATTRIBUTES),
     ).replace("{{ provenance() | indent(4) }}", sql("provenance"))
     spark.sql(mapping).createOrReplaceTempView("feed")
-    return spark.sql(sql("evidence", entity="customer", feeds=["feed"]))
+    return spark.sql(sql("evidence", feeds=["feed"], attributes=ATTRIBUTES))
 
 
 def states(spark: SparkSession, evidence: DataFrame) -> DataFrame:
     evidence.createOrReplaceTempView("evidence")
-    return whole_states(spark.sql(sql("ordered", arrivals="evidence")))
+    return whole_states(spark.sql(sql("ordered", arrivals="evidence", attributes=ATTRIBUTES)))
 
 
 def rules(spark: SparkSession, rows: Sequence[Sequence[Any]], groups: Mapping[str, str]) -> DataFrame:

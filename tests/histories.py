@@ -53,7 +53,7 @@ def event(kind: Kind, place: int, key: str) -> Event:
         "precedence_rank": RANKS[kind.source],
         "load_type": "FULL" if kind.action == "create" else "PARTIAL",
         "is_deleted": kind.action == "delete",
-        **{attribute: kind.value for attribute in SPOKEN[kind.action]},
+        **dict.fromkeys(SPOKEN[kind.action], kind.value),
     }
 
 
@@ -79,14 +79,15 @@ def random_history(chance: random.Random, key: str, number: int) -> list[Event]:
     sources = [f"S{n}" for n in range(chance.randint(3, 5) if number % 10 < 7 else 2)]
     length = chance.randint(50, 120) if number % 10 == 0 else chance.randint(3, 14)
     start = datetime(2026, 1, 1, tzinfo=UTC)
-    at = [start + timedelta(hours=chance.randint(0, 3 * length), microseconds=chance.randint(0, 2)) for _ in range(length)]
+    at = [
+        start + timedelta(hours=chance.randint(0, 3 * length), microseconds=chance.randint(0, 2)) for _ in range(length)
+    ]
     at.sort()
-    if number % 2:
-        late = chance.randrange(length - 1)  # the newest to arrive is older than others
-        at.append(at.pop(late))
-    if number % 4 < 2:
+    if number % 5 < 3:
         tied = chance.randrange(length - 1)
         at[tied + 1] = at[tied]
+    if number % 3 < 2:
+        at.append(at.pop(chance.randrange(length - 1)))  # the newest to arrive is older than others
     events = [
         random_event(chance, key, chance.choice(sources), source_time, start + timedelta(days=60, seconds=place))
         for place, source_time in enumerate(at)

@@ -110,7 +110,7 @@ def test_a_definition_that_changed_rebuilds_its_table_and_those_after_it(
 ) -> None:
     """Of states, through the view that they read. The evidence is never rebuilt; tests of what is are asked again."""
     ordered = project / "models/bronze/customer/customer_ordered.sql"
-    ordered.write_text(ordered.read_text() + "where true\n")
+    ordered.write_text(ordered.read_text() + "    and true\n")
     dbt(*BUILD, schema=SCHEMA, project=project)
     said = messages(spark)
     assert {table: said[table].split(",")[0] for table in ("customer_states", "customer_timeline")} == {

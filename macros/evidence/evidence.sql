@@ -5,7 +5,7 @@
     id covers the key, the source, the time, the sequence and the canonical payload,
     and nothing of how it arrived, so that a repeat is known as one.
 #}
-{% macro evidence(entity, feeds) -%}
+{% macro evidence(feeds, attributes) -%}
 
 with feeds as (
 
@@ -26,9 +26,10 @@ with feeds as (
 keyed as (
 
     select
-        * except (bk),
+        * except (bk, mentions),
         trim(both ' ' from bk) as bk,
-        {{ payload() | indent(8) }} as payload
+        {{ declared('mentions', attributes) | indent(8) }} as mentions,
+        {{ payload(attributes) | indent(8) }} as payload
 
     from feeds
 
@@ -36,7 +37,6 @@ keyed as (
 
 select
     bk,
-    {{ surrogate_key(entity) }} as sk,
     sha2(concat(
         {{ encode('bk') }},
         {{ encode('source_system') }},
@@ -78,10 +78,24 @@ inheritance
 {%- endmacro %}
 
 
+{# Mentions as they are, if the entity declares all that they speak of: an id would not cover another. #}
+{% macro declared(mentions, attributes) -%}
+{%- set undeclared = "array_except(map_keys(" ~ mentions ~ "), array('" ~ attributes | join("', '") ~ "'))" -%}
+if(
+    size({{ undeclared }}) = 0,
+    {{ mentions }},
+    raise_error(concat(
+        'A mapping mentions ', array_join({{ undeclared }}, ', '),
+        ', which the entity does not declare. Declare it under vars: entities: in dbt_project.yml; nothing was written.'
+    ))
+)
+{%- endmacro %}
+
+
 {# Law E1's canonical payload: the mentions, the attributes left unchanged, the delete flag. #}
-{% macro payload() -%}
+{% macro payload(attributes) -%}
 concat(
-    {{ encode_map('mentions') | indent(4) }},
+    {{ encode_map('mentions', attributes) | indent(4) }},
     {{ encode_list('unchanged') | indent(4) }},
     cast(is_deleted as string)
 )

@@ -7,17 +7,20 @@
 #}
 {% macro mentions(fields, attributes, renamed={}) -%}
 
-map_from_entries(array_compact(array(
+map_concat(
 {%- for attribute, type in attributes.items() %}
-    {%- set field = fields ~ "['" ~ renamed.get(attribute, attribute) ~ "']" %}
-    if({{ is_mentioned(fields, renamed.get(attribute, attribute)) }}, struct('{{ attribute }}', {{ canonical(field, type) }}), null){{ ',' if not loop.last }}
+    {%- set field = renamed.get(attribute, attribute) %}
+    if({{ is_mentioned(fields, field) }}, map('{{ attribute }}', {{ canonical(fields ~ "['" ~ field ~ "']", type) }}), map()){{ ',' if not loop.last }}
 {%- endfor %}
-))) as mentions,
-array_compact(array(
-{%- for attribute in attributes %}
-    if({{ fields }}['{{ renamed.get(attribute, attribute) }}'] = '{{ unchanged_mark() }}', '{{ attribute }}', null){{ ',' if not loop.last }}
-{%- endfor %}
-)) as unchanged
+) as mentions,
+array_except(
+    array(
+    {%- for attribute in attributes %}
+        if({{ fields }}['{{ renamed.get(attribute, attribute) }}'] = '{{ unchanged_mark() }}', '{{ attribute }}', null){{ ',' if not loop.last }}
+    {%- endfor %}
+    ),
+    array(cast(null as string))
+) as unchanged
 
 {%- endmacro %}
 

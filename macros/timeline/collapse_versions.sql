@@ -6,7 +6,7 @@
 {% macro collapse_versions(numbered) -%}
 
 select
-    * except (first_seen_ts, last_seen_ts, seen),
+    * except (last_seen_ts, seen),
     seen.first_seen_ts,
     seen.last_seen_ts
 
@@ -14,7 +14,7 @@ from (
     select
         *,
         struct(
-            min(first_seen_ts) over of_version as first_seen_ts,
+            min(ingest_ts) over of_version as first_seen_ts,
             max(last_seen_ts) over of_version as last_seen_ts
         ) as seen
 

@@ -4,7 +4,7 @@
     Law E4, step by step. Nothing else in the project orders assertions: later steps
     order by `position`, which this gives. Payload bytes settle what all else ties.
 #}
-{% macro in_source_time() -%}
+{% macro in_source_time(attributes) -%}
 source_event_ts asc,
 coalesce(precedence_rank, 0) desc,
 source_event_finer asc,
@@ -14,5 +14,5 @@ ingest_run_id asc nulls last,
 ingest_ts asc,
 source_system asc nulls last,
 is_deleted asc,
-{{ payload() }} asc
+{{ payload(attributes) }} asc
 {%- endmacro %}

@@ -4,7 +4,7 @@
     Law B1: a pure function of the entity's evidence. Columns are those of sections 5.1
     and 5.2 by those names, then the attributes, then those that nobody has mentioned.
 #}
-{% macro timeline(states, attributes) -%}
+{% macro timeline(entity, states, attributes) -%}
 
 with states as (
 
@@ -14,7 +14,7 @@ with states as (
 
 hashed as (
 
-    {{ hash_states('states') | indent(4) }}
+    {{ hash_states('states', attributes) | indent(4) }}
 
 ),
 
@@ -44,7 +44,7 @@ closed as (
 
 select
     bk,
-    sk,
+    {{ surrogate_key(entity) }} as sk,
     'STATE' as entity_type,
     source_system,
     source_type,
@@ -60,7 +60,7 @@ select
     last_seen_ts,
     attr_hash,
     hash_version,
-    record_hash,
+    {{ record_hash() | indent(4) }} as record_hash,
     is_deleted,
     precedence_rank,
     load_type,

@@ -1,1 +1,4 @@
-{{ ordered(arrivals=ref('customer_assertions')) }}
+{{ ordered(
+    arrivals=ref('customer_assertions'),
+    attributes=attributes_of('customer')
+) }}

@@ -1,4 +1,5 @@
 {{ timeline(
+    entity='customer',
     states=with_news(ref('customer_states')),
     attributes=attributes_of('customer')
 ) }}

@@ -47,5 +47,9 @@ class ColumnsChangedError(ModelError):
     """The model's columns are not those of its table."""
 
 
+class OutOfOrderError(ModelError):
+    """Assertions did not come in their total order, so no state can be told from them."""
+
+
 class UnknownKeyError(AttestError):
     """No evidence speaks of the key that was asked about."""

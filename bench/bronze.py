@@ -1,0 +1,161 @@
+"""What Bronze costs: landed assertions to evidence, states and timeline, beside the same rows moved without logic.
+
+The floor reads the same landed rows, shuffles them by key, sorts them and writes them to
+Delta, in the same session; contenders take turns. Ten assertions an entity; `late` is the
+share of entities with one late fact, `skewed` has one entity of 100,000 assertions.
+
+    SIZES="1000000"  how many assertions, by spaces (the full run: "1000000 10000000")
+    SHAPES="in_order late skewed"
+    ROUNDS=1         how often each takes its turn
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from attest.land import PROPERTIES
+from attest.news import Note
+from attest.session import isolated, start
+from attest.write import NOTE, Table, create
+from dbt.cli.main import dbtRunner
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results" / "bronze.json"
+SKEWED = 100_000
+STAGES = ("customer_assertions", "customer_states", "customer_timeline")
+
+
+def landed(spark: SparkSession, size: int, shape: str) -> DataFrame:
+    """Assertions as `attest land` keeps them: ten an entity, two sources, partials that change one attribute."""
+    number = F.col("id")
+    entity = F.floor(number / 10)
+    if shape == "skewed":
+        entity = F.when(number < SKEWED, 0).otherwise(entity)
+    place = F.when(entity == 0, number).otherwise(number % 10)
+    key = F.concat(F.lit("C"), entity.cast("string"))
+    source = F.when(number % 2 == 0, "CRM").otherwise("CORE")
+    said = F.timestamp_seconds(F.lit(1_767_225_600) + place * 3600 + entity % 3600)
+    is_late = (entity % 100 == 0) & (place == 4) if shape == "late" else F.lit(False)
+    arrived = said + F.when(is_late, F.expr("interval 30 days")).otherwise(F.expr("interval 5 minutes"))
+    text: Column = F.concat(F.lit("value "), number.cast("string"))
+    fields = F.map_from_entries(
+        F.array_compact(
+            F.array(
+                F.struct(F.lit("customer_id"), key),
+                F.struct(F.lit("source_system"), source),
+                F.struct(F.lit("status"), F.when(number % 3 == 0, "Active").otherwise("Restricted")),
+                F.when(place % 5 == 0, F.struct(F.lit("name"), text)),
+                F.when(place % 3 == 0, F.struct(F.lit("address"), text)),
+            )
+        )
+    )
+    return spark.range(size).select(
+        F.lit("L1").alias("landing_id"),
+        F.lit("worked").alias("feed"),
+        F.lit("file").alias("source_type"),
+        F.lit("bench/events.jsonl").alias("source_path"),
+        F.lit("events.jsonl").alias("source_file"),
+        number.alias("source_record"),
+        F.lit("run").alias("ingest_run_id"),
+        arrived.alias("ingest_ts"),
+        F.current_timestamp().alias("recorded_at"),
+        F.lit("as_known").alias("inheritance"),
+        F.to_json(fields).alias("record"),
+        fields.alias("fields"),
+        said.alias("source_event_ts"),
+        F.lit(0).cast("bigint").alias("source_event_finer"),
+        F.lit(None).cast("array<decimal(38,10)>").alias("source_sequence"),
+        F.lit(None).cast("string").alias("quarantine_reason"),
+        F.lit(None).cast("string").alias("quarantine_detail"),
+    )
+
+
+def floor(spark: SparkSession, schema: str) -> float:
+    began = time.monotonic()
+    rows = spark.table(f"{schema}.landing_worked").withColumn("bk", F.col("fields")["customer_id"])
+    spark.conf.unset(NOTE)
+    arranged = rows.repartition("bk").sortWithinPartitions("bk", "source_event_ts")
+    kept = arranged.writeTo(f"{schema}.floor").using("delta")
+    kept.tableProperty("delta.dataSkippingNumIndexedCols", "1").createOrReplace()
+    return time.monotonic() - began
+
+
+def attest(schema: str, scratch: Path, *arguments: str) -> dict[str, float]:
+    """The three stages through dbt, each with the seconds that its node took."""
+    os.environ["ATTEST_SCHEMA"] = schema
+    places = ["--project-dir", ROOT, "--profiles-dir", scratch, "--target-path", scratch / "target"]
+    places += ["--log-path", scratch / "logs"]
+    done = dbtRunner().invoke(["--quiet", "run", "--select", "+customer_timeline", *arguments, *map(str, places)])
+    if not done.success or not hasattr(done.result, "results"):
+        sys.exit(f"bench: dbt failed: {done.exception or done.result}")
+    return {one.node.name: one.execution_time for one in done.result.results if one.node.name in STAGES}
+
+
+def measure(spark: SparkSession, scratch: Path, size: int, shape: str, rounds: int) -> list[dict[str, Any]]:
+    schema = f"bronze_{size}_{shape}"
+    spark.sql(f"create schema if not exists {schema}")
+    table = Table(f"{schema}.landing_worked", properties=PROPERTIES)
+    create(spark, table, landed(spark, size, shape), note=Note("bench"))
+    floors: list[float] = []
+    ours: list[dict[str, float]] = []
+    for _ in range(rounds):
+        floors.append(floor(spark, schema))
+        for stage in STAGES:
+            spark.sql(f"drop table if exists {schema}.{stage}")
+        ours.append(attest(schema, scratch))
+    took = {stage: statistics.median(one[stage] for one in ours) for stage in STAGES}
+    took["attest"] = statistics.median(sum(one.values()) for one in ours)
+    rows = spark.table(f"{schema}.customer_timeline")
+    right = rows.where("is_current").count() == rows.select("bk").distinct().count()
+    least = statistics.median(floors)
+    spark.sql(f"drop schema {schema} cascade")
+    return [
+        {
+            "case": f"{size} {shape}",
+            "contender": contender,
+            "seconds": round(seconds, 1),
+            "rows_per_second": round(size / seconds),
+            "ratio": round(seconds / least, 2),
+            "correct": right,
+        }
+        for contender, seconds in {"floor": least, **took}.items()
+    ]
+
+
+def main() -> None:
+    sizes = [int(size) for size in os.environ.get("SIZES", "1000000").split()]
+    shapes = os.environ.get("SHAPES", "in_order late skewed").split()
+    rounds = int(os.environ.get("ROUNDS", "1"))
+    results: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as folder:
+        scratch = Path(folder)
+        shutil.copyfile(ROOT / "profiles.yml.example", scratch / "profiles.yml")
+        os.environ |= {"ATTEST_LAKE": str(scratch / "lake"), "ATTEST_TARGET": "local"}
+        lake = {"spark.master": "local[2]", "spark.driver.memory": "6g", "attest.lake": str(scratch / "lake")}
+        spark = isolated(start(lake))
+        for shape in shapes:
+            for size in sizes:
+                print(f"{size} assertions, {shape}", flush=True)
+                for row in measure(spark, scratch, size, shape, rounds):
+                    results.append(row)
+                    print(
+                        f"  {row['contender']:<20} {row['seconds']:>8.1f} s {row['rows_per_second']:>10,} rows/s"
+                        f"   {row['ratio']:>6.2f} of the floor{'' if row['correct'] else '   WRONG'}",
+                        flush=True,
+                    )
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps({"rows": results}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
