@@ -1,8 +1,8 @@
 """What Bronze costs: landed assertions to evidence, states and timeline, beside the same rows moved without logic.
 
 The floor reads the same landed rows, shuffles them by key, sorts them and writes them to
-Delta, in the same session; contenders take turns. Ten assertions an entity; `late` is the
-share of entities with one late fact, `skewed` has one entity of 100,000 assertions.
+Delta, in the same session; contenders take turns. Ten assertions an entity; in `late` one
+entity in a hundred has a late fact, in `skewed` one has 100,000 assertions.
 
     SIZES="1000000"  how many assertions, by spaces (the full run: "1000000 10000000")
     SHAPES="in_order late skewed"
@@ -36,7 +36,7 @@ STAGES = ("customer_assertions", "customer_states", "customer_timeline")
 
 
 def landed(spark: SparkSession, size: int, shape: str) -> DataFrame:
-    """Assertions as `attest land` keeps them: ten an entity, two sources, partials that change one attribute."""
+    """Assertions as `attest land` keeps them: ten an entity, two sources, partials of one to three attributes."""
     number = F.col("id")
     entity = F.floor(number / 10)
     if shape == "skewed":
@@ -90,12 +90,12 @@ def floor(spark: SparkSession, schema: str) -> float:
     return time.monotonic() - began
 
 
-def attest(schema: str, scratch: Path, *arguments: str) -> dict[str, float]:
+def attest(schema: str, scratch: Path) -> dict[str, float]:
     """The three stages through dbt, each with the seconds that its node took."""
     os.environ["ATTEST_SCHEMA"] = schema
     places = ["--project-dir", ROOT, "--profiles-dir", scratch, "--target-path", scratch / "target"]
     places += ["--log-path", scratch / "logs"]
-    done = dbtRunner().invoke(["--quiet", "run", "--select", "+customer_timeline", *arguments, *map(str, places)])
+    done = dbtRunner().invoke(["--quiet", "run", "--select", "+customer_timeline", *map(str, places)])
     if not done.success or not hasattr(done.result, "results"):
         sys.exit(f"bench: dbt failed: {done.exception or done.result}")
     return {one.node.name: one.execution_time for one in done.result.results if one.node.name in STAGES}
@@ -137,7 +137,7 @@ def main() -> None:
     shapes = os.environ.get("SHAPES", "in_order late skewed").split()
     rounds = int(os.environ.get("ROUNDS", "1"))
     results: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         shutil.copyfile(ROOT / "profiles.yml.example", scratch / "profiles.yml")
         os.environ |= {"ATTEST_LAKE": str(scratch / "lake"), "ATTEST_TARGET": "local"}

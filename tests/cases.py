@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, Row, SparkSession
 
 GOLDEN = Path(__file__).parent / "golden.jsonl"
 SHOWN = (
@@ -49,3 +49,10 @@ def versions_by_key(timeline: DataFrame) -> dict[str, list[dict[str, Any]]]:
 
 def by_question(rows: Iterable[Row]) -> dict[tuple[str, str, str | None], Row]:
     return {(row.bk, text(row.as_at), text(row.known_at)): row for row in rows}
+
+
+def messages(spark: SparkSession, schema: str) -> dict[str, str]:
+    """What the last build's ledger says of each node."""
+    runs = spark.table(f"{schema}.runs").collect()
+    last = max(runs, key=lambda run: run.recorded_at).invocation_id
+    return {run.node: run.message for run in runs if run.invocation_id == last}

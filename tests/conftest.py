@@ -35,7 +35,7 @@ def lake(scratch: Path) -> Path:
 
 TINY = {
     # A query over a handful of rows is done before Spark has written and compiled Java for it. The cluster's
-    # test, `make prove` and the benchmarks run as users do, with all of it on.
+    # test and the benchmarks run as users do, with all of it on.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.shuffle.partitions": "2",
@@ -51,6 +51,17 @@ def root_session(lake: Path) -> SparkSession:
 def spark(root_session: SparkSession) -> SparkSession:
     """An isolated session a test, so that temporary views never meet."""
     return isolated(root_session)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project, so that a test can edit it."""
+    copy = tmp_path_factory.mktemp("project")
+    for folder in ("models", "macros", "seeds", "tests/data", "examples"):
+        shutil.copytree(ROOT / folder, copy / folder)
+    shutil.copyfile(ROOT / "dbt_project.yml", copy / "dbt_project.yml")
+    shutil.copyfile(ROOT / "profiles.yml.example", copy / "profiles.yml")
+    return copy
 
 
 def failures(result: Any) -> str:

@@ -8,6 +8,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any, NamedTuple
 
+from cases import text
+from oracle import ATTRIBUTES, UNCHANGED
+
 Event = dict[str, Any]
 SOURCES = ("CRM", "CORE")
 RANKS = {"CRM": 1, "CORE": 2}
@@ -61,8 +64,6 @@ NASTY = (
     *("", " ", "  a  ", "A", "a", "á", "a\u0301", "\u00a0a", "|", "a|b", "1:a", "-", "null", '"', "'", "\\"),
     *("a\tb", "a\u2028b", "{{ this }}", "-- x", "😀", "ﬀ", "__debezium_unavailable_value_", "a" * 300),
 )
-ATTRIBUTES = ("name", "address", "status")
-UNCHANGED = "__debezium_unavailable_value"
 
 
 def random_histories(seed: int, entities: int) -> dict[str, list[Event]]:
@@ -94,7 +95,7 @@ def random_history(chance: random.Random, key: str, number: int) -> list[Event]:
     ]
     for place in range(0, length, 7):  # told again later: a repeat
         again = start + timedelta(days=61, seconds=place)
-        events.append(events[place] | {"ingest_ts": instant(again), "ingest_run_id": f"again_{place}"})
+        events.append(events[place] | {"ingest_ts": text(again), "ingest_run_id": f"again_{place}"})
     return events
 
 
@@ -102,8 +103,8 @@ def random_event(chance: random.Random, key: str, source: str, at: datetime, arr
     made: Event = {
         "customer_id": key,
         "source_system": source,
-        "source_event_ts": instant(at),
-        "ingest_ts": instant(arrival),
+        "source_event_ts": text(at),
+        "ingest_ts": text(arrival),
         "source_file": f"f{chance.randint(0, 3)}.jsonl",
         "ingest_run_id": f"run_{chance.randint(0, 3)}",
         "precedence_rank": chance.choice((None, 0, 1, 2)),
@@ -119,7 +120,3 @@ def random_event(chance: random.Random, key: str, source: str, at: datetime, arr
         elif said < 0.55:
             made[attribute] = chance.choice(NASTY)
     return made
-
-
-def instant(at: datetime) -> str:
-    return f"{at:%Y-%m-%dT%H:%M:%S.%fZ}"

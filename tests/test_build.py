@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from attest.commits import newest
 from attest.errors import UnknownKeyError
 from attest.project import Project, read_project
 from attest.why import explain
+from cases import messages
 from engine import ATTRIBUTES, ROOT
 from pyspark.sql import SparkSession
 
@@ -37,28 +37,9 @@ def worked() -> list[dict[str, Any]]:
     return [json.loads(line) for line in (ROOT / "examples/worked/12_4_8.jsonl").read_text().splitlines()]
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project, so that a test can edit its seeds."""
-    copy = tmp_path_factory.mktemp("project")
-    for folder in ("models", "macros", "seeds"):
-        shutil.copytree(ROOT / folder, copy / folder)
-    shutil.copytree(ROOT / "tests/data", copy / "tests/data")
-    shutil.copyfile(ROOT / "dbt_project.yml", copy / "dbt_project.yml")
-    shutil.copyfile(ROOT / "profiles.yml.example", copy / "profiles.yml")
-    return copy
-
-
 def versions(spark: SparkSession) -> dict[str, int]:
     tables = [*TABLES, *SEEDS, "landing_worked", "landing_worked_repaired"]
     return {table: newest(spark, f"{SCHEMA}.{table}")[0] for table in tables}
-
-
-def messages(spark: SparkSession) -> dict[str, str]:
-    """What the last build's ledger says of each node."""
-    runs = spark.table(f"{SCHEMA}.runs").collect()
-    last = max(runs, key=lambda run: run.recorded_at).invocation_id
-    return {run.node: run.message for run in runs if run.invocation_id == last}
 
 
 def spared(scratch: Path) -> set[str]:
@@ -96,7 +77,7 @@ def test_only_the_entity_with_news_is_rebuilt_though_its_arrival_is_the_oldest(
     before = versions(spark)
     lander([LATE], schema=SCHEMA)
     dbt("run", schema=SCHEMA, project=project)
-    said = messages(spark)
+    said = messages(spark, SCHEMA)
     for table in ("customer_states", "customer_timeline", "customer_belief"):
         assert ": 1 bk, " in said[table], said[table]
         assert newest(spark, f"{SCHEMA}.{table}")[0] == before[table] + 1
@@ -112,7 +93,7 @@ def test_a_definition_that_changed_rebuilds_its_table_and_those_after_it(
     ordered = project / "models/bronze/customer/customer_ordered.sql"
     ordered.write_text(ordered.read_text() + "    and true\n")
     dbt(*BUILD, schema=SCHEMA, project=project)
-    said = messages(spark)
+    said = messages(spark, SCHEMA)
     assert {table: said[table].split(",")[0] for table in ("customer_states", "customer_timeline")} == {
         "customer_states": "create: everything",
         "customer_timeline": "create: everything",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attest import cli
+from cases import messages
 from engine import ROOT
 from pyspark.sql import SparkSession
 
@@ -34,17 +34,6 @@ def commands(document: str) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project, which a how-to may change."""
-    copy = tmp_path_factory.mktemp("newcomer")
-    for folder in ("models", "macros", "seeds", "tests/data", "examples"):
-        shutil.copytree(ROOT / folder, copy / folder)
-    shutil.copyfile(ROOT / "dbt_project.yml", copy / "dbt_project.yml")
-    shutil.copyfile(ROOT / "profiles.yml.example", copy / "profiles.yml")
-    return copy
-
-
-@pytest.fixture(scope="module")
 def typed(project: Path, dbt: Dbt) -> Callable[[list[str]], None]:
     """Type a command in that project, on the tests' lake."""
 
@@ -62,13 +51,6 @@ def typed(project: Path, dbt: Dbt) -> Callable[[list[str]], None]:
             dbt(*words[1:], *unit_tests, schema=SCHEMA, project=project)
 
     return run
-
-
-def rebuilt(spark: SparkSession, table: str) -> str:
-    """What the last build did to a table."""
-    runs = spark.table(f"{SCHEMA}.runs").where(f"node = '{table}'").orderBy("recorded_at").collect()
-    message: str = runs[-1].message
-    return message
 
 
 def test_every_command_of_the_readme_runs(
@@ -104,7 +86,7 @@ def test_the_how_to_adds_a_feed_to_a_lake_that_is_built(
     for words in steps:
         typed(words)
     assert spark.table(f"{SCHEMA}.customer_assertions").count() == before + 1
-    assert ": 1 bk, " in rebuilt(spark, "customer_timeline")
+    assert ": 1 bk, " in messages(spark, SCHEMA)["customer_timeline"]
     name = f"select name from {SCHEMA}.customer_timeline where bk = 'C123' and is_current"
     assert [row.name for row in spark.sql(name).collect()] == ["Jane C. Carter"]
     assert spark.table(f"{SCHEMA}.customer_current").where("bk = 'C123' and name = 'Jane C. Carter'").count() == 0

@@ -52,32 +52,6 @@ from keyed
 {%- endmacro %}
 
 
-{# What a feed's mapping gives, whatever the order it gives it in. #}
-{% macro assertion_columns() -%}
-bk,
-source_system,
-source_file,
-ingest_run_id,
-precedence_rank,
-load_type,
-is_deleted,
-mentions,
-unchanged,
-source_event_ts,
-source_event_finer,
-source_sequence,
-feed,
-source_type,
-source_path,
-source_record,
-landing_id,
-ingest_ts,
-recorded_at,
-is_backfilled,
-inheritance
-{%- endmacro %}
-
-
 {# Mentions as they are, if the entity declares all that they speak of: an id would not cover another. #}
 {% macro declared(mentions, attributes) -%}
 {%- set undeclared = "array_except(map_keys(" ~ mentions ~ "), array('" ~ attributes | join("', '") ~ "'))" -%}
@@ -89,20 +63,4 @@ if(
         ', which the entity does not declare. Declare it under vars: entities: in dbt_project.yml; nothing was written.'
     ))
 )
-{%- endmacro %}
-
-
-{# Law E1's canonical payload: the mentions, the attributes left unchanged, the delete flag. #}
-{% macro payload(attributes) -%}
-concat(
-    {{ encode_map('mentions', attributes) | indent(4) }},
-    {{ encode_list('unchanged') | indent(4) }},
-    cast(is_deleted as string)
-)
-{%- endmacro %}
-
-
-{# Law C2: one stable key an entity, whatever its history. #}
-{% macro surrogate_key(entity) -%}
-sha2(concat('{{ entity }}', ':', bk), 256)
 {%- endmacro %}

@@ -46,8 +46,9 @@ def states_of(columns: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
     """Spark keeps the rows and sends the columns that matter; it takes back one state a row, in any pieces."""
     batches = (pa.RecordBatch.from_arrays(list(batch), names=list(READ)) for batch in columns)
     for rows in whole_entities(batch for batch in batches if batch.num_rows):
-        require_order(rows)
-        whole = states(Heard.of(rows), rows["mentions"].chunk(0).items)
+        heard = Heard.of(rows)
+        require_order(rows, heard.entity)
+        whole = states(heard, rows["mentions"].chunk(0).items)
         for start in range(0, len(whole), ROWS_A_BATCH):
             yield whole.slice(start, ROWS_A_BATCH)
 
@@ -68,12 +69,10 @@ def whole_entities(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield in_one_piece(held)
 
 
-def require_order(rows: pa.Table) -> None:
+def require_order(rows: pa.Table, entity: Rows) -> None:
     """Positions count from 1 within each entity: so no entity is torn, and none out of order."""
     position = rows["position"].chunk(0).to_numpy()
-    starts = entity_starts(rows["bk"].chunk(0))
-    begun = np.repeat(starts, np.diff(np.append(starts, len(position))))
-    wrong = np.flatnonzero(position != np.arange(len(position)) - begun + 1)
+    wrong = np.flatnonzero(position != np.arange(len(position)) - entity + 1)
     if len(wrong):
         key = rows["bk"][int(wrong[0])].as_py()
         raise OutOfOrderError(

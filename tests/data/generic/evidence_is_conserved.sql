@@ -54,10 +54,10 @@ from (
 )
 lateral view explode(array(case
     when accepted_records = 0
-        then 'The evidence has a landing that no landing table of this test has. List its feed in the test.'
+        then 'The evidence has a landing that no landing table of this test has. List its feed in the test, or restore it.'
     when kept_records = 0
         then 'None of this landing is in the evidence. Run dbt build, and see that the evidence model reads the feed.'
-    else 'The two differ. Look for a filter or a join in the mapping of the feed, then rebuild with --full-refresh.'
+    else 'The two differ. Look for a filter or a join in the mapping of the feed, then drop the evidence and build.'
 end)) as problem
 where accepted_records <> kept_records
 

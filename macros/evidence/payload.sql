@@ -1,0 +1,10 @@
+{#
+    Law E1's canonical payload: the mentions, the attributes left unchanged, the delete flag.
+#}
+{% macro payload(attributes) -%}
+concat(
+    {{ encode_map('mentions', attributes) | indent(4) }},
+    {{ encode_list('unchanged') | indent(4) }},
+    cast(is_deleted as string)
+)
+{%- endmacro %}
