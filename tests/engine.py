@@ -13,7 +13,6 @@ import pyarrow as pa
 from attest.contract import Feed, read_contracts
 from attest.land import Delivery, read_line, to_arrow
 from attest.macros import render
-from attest.states import whole_states
 from pyspark.sql import DataFrame, SparkSession
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +35,10 @@ def landed(events: Iterable[Mapping[str, Any]], *, feed: Feed, file: str = "even
     lines = [json.dumps(event, ensure_ascii=False).encode() for event in events]
     rows = [read_line(line, raw, feed) for line, raw in enumerate(lines, start=1)]
     delivery = Delivery(f"L{number}", f"L{number}", WHEN, WHEN)
-    return to_arrow(rows, feed, Path(file), delivery)
+    staged = to_arrow(rows, feed, Path(file), delivery)
+    for name, value in (("verdict", "DEFENSIBLE"), ("clock", "source")):
+        staged = staged.append_column(name, pa.repeat(pa.scalar(value), len(staged)))
+    return staged
 
 
 def assertions(spark: SparkSession, landing: pa.Table) -> DataFrame:
@@ -53,8 +55,10 @@ def assertions(spark: SparkSession, landing: pa.Table) -> DataFrame:
 
 
 def states(spark: SparkSession, evidence: DataFrame) -> DataFrame:
+    """Leaves the views that a timeline reads beside the states: `evidence` and `sightings`."""
     evidence.createOrReplaceTempView("evidence")
-    return whole_states(spark.sql(sql("ordered", arrivals="evidence", attributes=ATTRIBUTES)))
+    spark.sql(sql("sightings", evidence="evidence")).createOrReplaceTempView("sightings")
+    return spark.sql(sql("states", arrivals="evidence", attributes=ATTRIBUTES))
 
 
 def rules(spark: SparkSession, rows: Sequence[Sequence[Any]], groups: Mapping[str, str]) -> DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -26,8 +26,9 @@ Contracts = Callable[..., dict[str, Feed]]
 def contracts(tmp_path: Path) -> Contracts:
     """The contracts of a seed with these lines."""
 
-    def read(*lines: str, ends: str = "\n") -> dict[str, Feed]:
+    def read(*lines: str, ends: str = "\n", promises: Sequence[str] = ()) -> dict[str, Feed]:
         (tmp_path / "feeds.csv").write_bytes("".join(one + ends for one in lines).encode())
+        (tmp_path / "promises.csv").write_text("".join(f"{one}\n" for one in ("feed,promise,value,reason", *promises)))
         return read_contracts(tmp_path / "feeds.csv")
 
     return read
@@ -72,7 +73,6 @@ WRONG = {
     "a continent is no zone": ([COLUMNS, CRM.replace("Europe/London", "Europe")], 2, "no time zone is called"),
     "a path is no zone": ([COLUMNS, CRM.replace("Europe/London", "/etc/localtime")], 2, "no time zone is called"),
     "no key": ([COLUMNS, CRM.replace(",id,", ",,")], 2, "key_field is empty"),
-    "no source time": ([COLUMNS, CRM.replace("changed_at", "")], 2, "source_time_field is empty"),
     "no entity": ([COLUMNS, CRM.replace("customer", "")], 2, "entity is empty"),
     "no name": ([COLUMNS, CRM.replace("crm", "", 1)], 2, "feed is empty"),
     "no source type": ([COLUMNS, CRM.replace("file", "", 1)], 2, "source_type is empty"),

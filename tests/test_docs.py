@@ -86,7 +86,7 @@ def test_the_how_to_adds_a_feed_to_a_lake_that_is_built(
     for words in steps:
         typed(words)
     assert spark.table(f"{SCHEMA}.customer_assertions").count() == before + 1
-    assert ": 1 bk, " in messages(spark, SCHEMA)["customer_timeline"]
+    assert ": 1 bk, " in messages(spark, SCHEMA)["customer_states"]
     name = f"select name from {SCHEMA}.customer_timeline where bk = 'C123' and is_current"
     assert [row.name for row in spark.sql(name).collect()] == ["Jane C. Carter"]
     assert spark.table(f"{SCHEMA}.customer_current").where("bk = 'C123' and name = 'Jane C. Carter'").count() == 0

@@ -31,7 +31,8 @@ def as_known(root_session: SparkSession) -> DataFrame:
 
 @pytest.fixture(scope="module")
 def timelines(root_session: SparkSession, as_known: DataFrame) -> dict[str, dict[str, Any]]:
-    sql = engine.sql("timeline", entity="customer", states="states", attributes=engine.ATTRIBUTES)
+    reads = {"states": "states", "sightings": "sightings"}
+    sql = engine.sql("timeline", entity="customer", **reads, attributes=engine.ATTRIBUTES)
     repaired = states_of(root_session, "repaired").sparkSession
     return {
         "timeline_as_known": versions_by_key(as_known.sparkSession.sql(sql)),

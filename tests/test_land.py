@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from attest.cli import build_parser, main
 from attest.errors import LandingError
-from attest.land import Delivery, Landing, land, new_delivery, refuse_bad_files, stage, staging_place
+from attest.land import Delivery, Landing, land, new_delivery, read_files, refuse_bad_files, stage, staging_place
 from attest.news import standing
 from attest.session import isolated
 from engine import ROOT, contract
@@ -50,8 +50,9 @@ def rows_of(table: DataFrame) -> list[dict[str, Any]]:
 
 def staged(tmp_path: Path, *paths: Path, delivery: Delivery) -> tuple[Landing, list[dict[str, Any]]]:
     """What landing would append, without Spark."""
-    landing = stage(tmp_path / "rows.parquet", WORKED, paths, delivery)
-    return landing, pq.read_table(tmp_path / "rows.parquet").to_pylist(maps_as_pydicts="strict")
+    landing = stage(tmp_path / "rows.parquet", WORKED, read_files(paths, WORKED), delivery)
+    rows = pq.read_table(tmp_path / "rows.parquet").to_pylist(maps_as_pydicts="strict")
+    return landing, [row for row in rows if row["status"] != "control"]
 
 
 class TornFile(PosixPath):
@@ -202,7 +203,7 @@ def test_more_records_than_one_batch_holds_keep_their_order(tmp_path: Path) -> N
 def test_records_of_any_length_are_taken_in_batches_that_fit_in_memory(tmp_path: Path) -> None:
     file = written(tmp_path / "a.jsonl", *[line(name="x" * 20_000_000)] * 3, line())
     landing, rows = staged(tmp_path, file, delivery=new_delivery())
-    assert (landing.records, pq.ParquetFile(tmp_path / "rows.parquet").num_row_groups) == (4, 2)
+    assert (landing.records, pq.ParquetFile(tmp_path / "rows.parquet").num_row_groups) == (4, 3)
     assert [len(row["fields"].get("name", "")) for row in rows] == [20_000_000] * 3 + [0]
 
 
@@ -268,7 +269,7 @@ def mixed(root_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) 
         more.write(line(name="José").encode("latin-1"))
     delivery = new_delivery(arrived_at=ARRIVED)
     landing = land(spark, feed=WORKED, table=TABLE, paths=[file], delivery=delivery)
-    rows = {row["source_record"]: row for row in rows_of(spark.table(TABLE))}
+    rows = {row["source_record"]: row for row in rows_of(spark.table(TABLE).where("status <> 'control'"))}
     return Landed(spark, file, delivery, landing, rows)
 
 
@@ -352,7 +353,8 @@ def test_files_of_one_call_land_in_one_commit(spark: SparkSession, land_here: La
     assert (landing.records, version(spark)) == (4, before + 1)
     commits = spark.sql(f"describe history {TABLE}").where(f"version > {before}").select("operation").collect()
     assert [commit.operation for commit in commits] == ["WRITE"]
-    found = spark.table(TABLE).where(f"landing_id = '{landing.landing_id}'").groupBy("source_file").count().collect()
+    landed = spark.table(TABLE).where(f"landing_id = '{landing.landing_id}' and status = 'accepted'")
+    found = landed.groupBy("source_file").count().collect()
     assert {row.source_file: row["count"] for row in found} == {"a.jsonl": 2, "b.jsonl": 2}
 
 

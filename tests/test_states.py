@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 TYPES = {
     "bk": pa.string(),
+    "clock": pa.string(),
     "position": pa.int32(),
     "source_system": pa.string(),
     "ingest_ts": pa.timestamp("us", tz="UTC"),
@@ -22,19 +23,20 @@ TYPES = {
     "mentions": pa.map_(pa.string(), pa.string()),
     "unchanged": pa.list_(pa.string()),
 }
-# Key, position, source, arrival, inheritance, what is mentioned, what is left unchanged; then the state it makes.
+# Key, clock, position, source, arrival, inheritance, mentions, what is left unchanged; then the state it makes.
 SAID: list[tuple[tuple[Any, ...], dict[str, str | None]]] = [
-    (("A", 1, "CRM", 1, "as_known", {"name": "Ann", "status": "on"}, []), {"name": "Ann", "status": "on"}),
-    (("A", 2, "CORE", 9, "as_known", {"status": "off"}, []), {"name": "Ann", "status": "off"}),
-    (("A", 3, "CRM", 2, "as_known", {"name": "Bea"}, []), {"name": "Bea", "status": "on"}),
-    (("A", 4, "VENDOR", 3, "as_known", {}, []), {"name": "Bea", "status": "on"}),
-    (("A", 5, "VENDOR", 3, "repaired", {}, []), {"name": "Bea", "status": "off"}),
-    (("A", 6, "CORE", 4, "as_known", {"name": None}, ["status"]), {"name": None, "status": "off"}),
-    (("A", 7, "VENDOR", 5, "as_known", {}, ["name"]), {"status": "on"}),
-    (("B", 1, None, 7, "as_known", {}, ["name"]), {}),
-    (("B", 2, None, 7, "as_known", {"address": ""}, []), {"address": ""}),
-    (("B", 3, "CRM", 6, "as_known", {"fax": "1"}, []), {"fax": "1"}),
-    (("C", 1, "CRM", 1, "as_known", {"name": "Cy"}, []), {"name": "Cy"}),
+    (("A", "source", 1, "CRM", 1, "as_known", {"name": "Ann", "status": "on"}, []), {"name": "Ann", "status": "on"}),
+    (("A", "source", 2, "CORE", 9, "as_known", {"status": "off"}, []), {"name": "Ann", "status": "off"}),
+    (("A", "source", 3, "CRM", 2, "as_known", {"name": "Bea"}, []), {"name": "Bea", "status": "on"}),
+    (("A", "source", 4, "VENDOR", 3, "as_known", {}, []), {"name": "Bea", "status": "on"}),
+    (("A", "source", 5, "VENDOR", 3, "repaired", {}, []), {"name": "Bea", "status": "off"}),
+    (("A", "source", 6, "CORE", 4, "as_known", {"name": None}, ["status"]), {"name": None, "status": "off"}),
+    (("A", "source", 7, "VENDOR", 5, "as_known", {}, ["name"]), {"status": "on"}),
+    (("B", "source", 1, None, 7, "as_known", {}, ["name"]), {}),
+    (("B", "source", 2, None, 7, "as_known", {"address": ""}, []), {"address": ""}),
+    (("B", "source", 3, "CRM", 6, "as_known", {"fax": "1"}, []), {"fax": "1"}),
+    (("C", "source", 1, "CRM", 1, "as_known", {"name": "Cy"}, []), {"name": "Cy"}),
+    (("C", "arrival", 1, "CRM", 2, "as_known", {"status": "on"}, []), {"status": "on"}),
 ]
 
 

@@ -19,11 +19,12 @@ assertions as (
         source_system,
         assertion_id,
         source_event_ts,
-        ingest_ts,
+        known_from,
         position,
         map_concat(mentions, map('is_deleted', cast(is_deleted as string))) as mentions
 
     from {{ assertions }}
+    where clock = 'source'
 
 ),
 

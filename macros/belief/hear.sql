@@ -47,7 +47,7 @@ from (
     ) as known
     inner join {{ assertions }} as said
         on known.bk = said.bk
-        and (known.known_at is null or known.known_at >= said.ingest_ts)
+        and (known.known_at is null or known.known_at >= said.known_from)
 ) as claimed
 window earlier as (
     partition by bk, known_at, source_system order by position

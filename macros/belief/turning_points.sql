@@ -11,6 +11,7 @@ select
     (select max(basis_set) from {{ rules }}) as known_at
 
 from {{ assertions }}
+where clock = 'source'
 
 union
 
@@ -25,6 +26,7 @@ from (
         min(source_event_ts) as at
 
     from {{ assertions }}
+    where clock = 'source'
     group by bk
 ) as born
 inner join (

@@ -3,7 +3,8 @@
 
     Law E1: an assertion is what one source said of one entity at one source time; its
     id covers the key, the source, the time, the sequence and the canonical payload,
-    and nothing of how it arrived, so that a repeat is known as one.
+    and nothing of how it arrived, so that a repeat is known as one. Law B6: what the gate
+    limited takes effect when it arrived, so there its arrival is that time.
 #}
 {% macro evidence(feeds, attributes) -%}
 
@@ -28,26 +29,37 @@ keyed as (
     select
         * except (bk, mentions),
         trim(both ' ' from bk) as bk,
+        if(clock = 'arrival', ingest_ts, source_event_ts) as effective_ts,
+        greatest(ingest_ts, released_at) as known_from,
+        false as is_inferred,
         {{ declared('mentions', attributes) | indent(8) }} as mentions,
         {{ payload(attributes) | indent(8) }} as payload
 
     from feeds
 
+),
+
+identified as (
+
+    select
+        *,
+        sha2(concat(
+            {{ encode('bk') }},
+            {{ encode('source_system') }},
+            {{ encode('cast(unix_micros(effective_ts) as string)') }},
+            {{ encode('cast(source_event_finer as string)') }},
+            {{ encode("array_join(source_sequence, '/')") }},
+            payload
+        ), 256) as assertion_id
+
+    from keyed
+
 )
 
 select
-    bk,
-    sha2(concat(
-        {{ encode('bk') }},
-        {{ encode('source_system') }},
-        {{ encode('cast(unix_micros(source_event_ts) as string)') }},
-        {{ encode('cast(source_event_finer as string)') }},
-        {{ encode("array_join(source_sequence, '/')") }},
-        payload
-    ), 256) as assertion_id,
-    * except (bk, payload)
+    {{ evidence_columns() | indent(4) }}
 
-from keyed
+from identified
 
 {%- endmacro %}
 

@@ -16,5 +16,9 @@ source_path,
 source_record,
 landing_id,
 ingest_ts,
-recorded_at
+recorded_at,
+released_at,
+verdict,
+clock,
+scope
 {%- endmacro %}

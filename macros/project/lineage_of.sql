@@ -1,9 +1,9 @@
 {#
     The tables that a node reads, through views: where its news comes from.
 
-    Logs are append-only (landing tables, evidence) and are read by version; inputs
-    (replaced tables, seeds) are watched for being rebuilt or edited; views for their
-    text; others are tables that attest did not build.
+    Logs tell their news by version, row by row: landing tables, evidence, and tables with a
+    change feed; inputs (other tables, seeds) are watched for being rebuilt or edited; views
+    for their text; others are tables that attest did not build.
 #}
 {% macro lineage_of(node) -%}
 {%- set lineage = {'logs': [], 'inputs': [], 'views': [], 'others': []} -%}
@@ -17,7 +17,8 @@
 {%- for parent_id in node.depends_on.nodes -%}
     {%- set parent = graph.nodes.get(parent_id) or graph.sources.get(parent_id) -%}
     {%- set materialized = parent.config.materialized if parent.resource_type != 'source' -%}
-    {%- if materialized in ('landing', 'append_only') -%}
+    {%- set tells_changes = (parent.config.get('tblproperties') or {}).get('delta.enableChangeDataFeed') == 'true' -%}
+    {%- if materialized in ('landing', 'append_only') or (materialized in ('replace_by_key', 'by_difference') and tells_changes) -%}
         {%- set found = lineage.logs -%}
     {%- elif materialized in ('replace_by_key', 'reference', 'seed') -%}
         {%- set found = lineage.inputs -%}

@@ -11,7 +11,8 @@
         assertions=ref(entity ~ '_states'),
         as_at=as_at,
         known_at=known_at,
-        attributes=attributes_of(entity)
+        attributes=attributes_of(entity),
+        clock=clock_of(entity)
     ) | indent(4) }}
 )
 

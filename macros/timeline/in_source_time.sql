@@ -5,7 +5,7 @@
     order by `position`, which this gives. Payload bytes settle what all else ties.
 #}
 {% macro in_source_time(attributes) -%}
-source_event_ts asc,
+effective_ts asc,
 coalesce(precedence_rank, 0) desc,
 source_event_finer asc,
 source_sequence asc nulls last,

@@ -12,6 +12,6 @@ select
     or not attr_hash <=> lag(attr_hash) over in_order as starts_version
 
 from {{ hashed }}
-window in_order as (partition by bk order by position)
+window in_order as (partition by bk, clock order by position)
 
 {%- endmacro %}

@@ -1,16 +1,15 @@
 {#
-    Give every assertion the number of the version that it belongs to.
+    Give every assertion the number of the version that it is part of.
 #}
 {% macro number_versions(marked) -%}
 
 select
     *,
-    sum(cast(starts_version as int)) over in_order as version
+    sum(cast(starts_version as int)) over (
+        partition by bk, clock order by position
+        rows between unbounded preceding and current row
+    ) as version
 
 from {{ marked }}
-window in_order as (
-    partition by bk order by position
-    rows between unbounded preceding and current row
-)
 
 {%- endmacro %}

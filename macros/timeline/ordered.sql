@@ -1,50 +1,21 @@
 {#
-    One row an assertion, in the total order: repeats collapsed, sightings counted.
+    One row an assertion, in the total order of its entity, which is one for each clock.
 
-    Law E1: the copy that stands for an assertion is the one that arrived first, then by
-    file, then by run; what follows only makes the choice total.
+    Law B6: assertions in source time and those that only have their arrival never stand
+    in one order, so no state and no version can mix the two.
 #}
 {% macro ordered(arrivals, attributes) -%}
 
-with copies as (
-
-    select
-        *,
-        row_number() over first_to_arrive as copy,
-        max(ingest_ts) over of_assertion as last_seen_ts,
-        count(*) over of_assertion - 1 as replay_count
-
-    from (
-        -- One shuffle serves all that follows: copies, order and states are within an entity.
-        select *
-
-        from {{ arrivals }}
-        distribute by bk
-    )
-    window
-        of_assertion as (partition by bk, assertion_id),
-        first_to_arrive as (
-            partition by bk, assertion_id
-            order by
-                ingest_ts,
-                source_file nulls last,
-                ingest_run_id nulls last,
-                source_record,
-                source_path,
-                landing_id
-        )
-
-)
-
 select
-    * except (copy),
+    *,
     row_number() over (
-        partition by bk
+        partition by bk, clock
         order by
             {{ in_source_time(attributes) | indent(12) }}
     ) as position
 
-from copies
-where copy = 1
+from (
+    {{ first_copies(arrivals) | indent(4) }}
+) as copies
 
 {%- endmacro %}

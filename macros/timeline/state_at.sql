@@ -5,15 +5,16 @@
     attribute is what it mentions, else its source's last word, else anyone's, else unknown.
     Under as_known only what had arrived when it did counts, save what it left unchanged.
 #}
-{% macro state_at(assertions, as_at, known_at, attributes) -%}
+{% macro state_at(assertions, as_at, known_at, attributes, clock='source') -%}
 
 with known as (
 
     select *
 
     from {{ assertions }}
-    where source_event_ts <= {{ instant_or_null(as_at) }}
-        and ({{ instant_or_null(known_at) }} is null or ingest_ts <= {{ instant_or_null(known_at) }})
+    where clock = '{{ clock }}'
+        and effective_ts <= {{ instant_or_null(as_at) }}
+        and ({{ instant_or_null(known_at) }} is null or known_from <= {{ instant_or_null(known_at) }})
 
 ),
 

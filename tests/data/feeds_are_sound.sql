@@ -1,13 +1,25 @@
 {%- set landing_models = graph.nodes.values() | selectattr('config.materialized', 'equalto', 'landing') | map(attribute='name') -%}
+{%- set by_arrival, with_fallback = ['none'], [] -%}
+{%- for entity, declaration in var('entities').items() -%}
+    {%- if declaration.get('clock') == 'arrival' -%}
+        {%- do by_arrival.append(entity) -%}
+    {%- endif -%}
+    {%- if graph.nodes.values() | selectattr('name', 'equalto', entity ~ '_fallback_timeline') | list -%}
+        {%- do with_fallback.append(entity) -%}
+    {%- endif -%}
+{%- endfor -%}
 -- The rows of seeds/feeds.csv that cannot stand, each with what is wrong and what to do.
 
 with feeds as (
 
     select
-        *,
-        count(*) over (partition by feed) as times
+        feed.*,
+        count(*) over (partition by feed.feed) as times,
+        promised.feed is not null as has_source_time
 
-    from {{ ref('feeds') }}
+    from {{ ref('feeds') }} as feed
+    left join {{ ref('promises') }} as promised
+        on feed.feed = promised.feed and promised.promise = 'source_time'
 
 )
 
@@ -31,6 +43,10 @@ select
                 then 'entity is empty. Name the entity that the feed is about.'
             when entity not in ('{{ var("entities") | join("', '") }}')
                 then concat('No entity is called ', entity, '. There are: {{ var("entities") | join(", ") }}.')
+            when has_source_time and entity in ('{{ by_arrival | join("', '") }}')
+                then 'Has a source time, and its entity goes by arrival: one timeline cannot have both clocks. Take clock: arrival from the entity, or the promise from the feed.'
+            when not has_source_time and entity not in ('{{ (by_arrival + with_fallback) | join("', '") }}')
+                then concat('Has no source time to rely on, and ', entity, ' goes by source time. Add models/bronze/', entity, '/', entity, '_fallback_timeline.sql, where its rows then go.')
         end,
         case
             when owner is null or reason is null

@@ -13,4 +13,4 @@ select
     {{ provenance() | indent(4) }}
 
 from {{ ref('landing_worked') }}
-where quarantine_reason is null
+where status = 'accepted'

@@ -13,4 +13,4 @@ select
     {{ provenance() | indent(4) }}
 
 from {{ ref('landing_worked_repaired') }}
-where quarantine_reason is null
+where status = 'accepted'

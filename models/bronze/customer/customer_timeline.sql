@@ -1,5 +1,6 @@
 {{ timeline(
     entity='customer',
-    states=with_news(ref('customer_states')),
+    states=ref('customer_states'),
+    sightings=ref('customer_sightings'),
     attributes=attributes_of('customer')
 ) }}

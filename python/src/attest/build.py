@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from attest import write
 from attest.commits import view_text
 from attest.news import VIEW, Standing, find_news, news_keys, standing
+from attest.states import WHOLE_STATE
 from attest.write import Table
 
 
@@ -33,7 +34,7 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
     """Carry out a materialization's order (JSON); `compute` gives a Python model's rows, else its SQL does.
 
     A table that is derived is written whole when its definition changed, or an input was;
-    else the keys with news are replaced. A log is only ever added to.
+    else the keys with news are replaced, or those that differ. A log is only ever added to.
     """
     wanted: dict[str, Any] = json.loads(order)
     began = time.monotonic()
@@ -46,9 +47,13 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
     if news.is_nothing:
         return Outcome("no news", 0)
 
+    if wanted["materialized"] == "by_difference" and not (target is None or news.is_everything):
+        written = write.replace_difference(spark, table, spark.sql(wanted["code"]), note=news.note)
+        return Outcome(f"{written.primitive}: {written.rows} rows", written.rows)
     keys = None
     if target is not None and (is_log or not news.is_everything):
-        keys = news_keys(spark, news=news, key=table.key)
+        held = spark.table(table.name) if wanted["new_by"] and not news.is_everything else None
+        keys = news_keys(spark, news=news, key=table.key, new_by=wanted["new_by"], held=held)
         if news.is_everything:
             # A log that it reads was made anew: what it has of it stays, what it lacks is added.
             keys = keys.join(spark.table(table.name), on=table.key, how="left_anti")
@@ -96,9 +101,9 @@ def lineage(wanted: dict[str, Any], *, definition: str) -> dict[str, Any]:
 
 
 def definition(spark: SparkSession, wanted: dict[str, Any]) -> str:
-    """What a table is computed by: its SQL, or its Python and this package's, and the views that it reads."""
+    """What a table is computed by: its code, this package's where that has a part, and the views that it reads."""
     parts = [wanted["code"], [view_text(spark, view) for view in wanted["views"]]]
-    if wanted["is_python"]:
+    if wanted["is_python"] or f"{WHOLE_STATE}(" in wanted["code"]:
         parts.append(package_sum())
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 

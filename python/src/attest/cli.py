@@ -1,4 +1,6 @@
-"""The command line: `attest land`, `attest why`. Exit code 0 when done, 1 when a user can mend it, 2 for usage."""
+"""The command line: `attest land`, `release`, `gate`, `why`.
+
+Exit code 0 when done, 1 when a user can mend it, 2 for usage."""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from pathlib import Path
 
 from attest.contract import find_feed, read_contracts
 from attest.errors import AttestError
+from attest.gate import DEFENSIBLE, Verdict, judge
 from attest.project import Project, read_project
 
 
@@ -54,7 +57,36 @@ def build_parser() -> argparse.ArgumentParser:
         "--arrived-at", type=instant, metavar="TIME", help="when they arrived, to land history (default: now)"
     )
     land.add_argument("--run-id", metavar="ID", help="the run that carries them; landing a run's file twice is a retry")
+    land.add_argument(
+        "--as-of", type=instant, metavar="TIME", help="the time that the whole delivery shows (default: its arrival)"
+    )
+    land.add_argument(
+        "--complete", action="store_true", help="the snapshot is whole: whoever it lacks is gone (never assumed)"
+    )
+    land.add_argument("--expected", type=int, metavar="N", help="how many records a complete snapshot must have")
+    land.add_argument(
+        "--scope", action="append", default=[], metavar="VALUE", help="what the snapshot covers, if not all; may repeat"
+    )
     land.set_defaults(run=run_land)
+
+    release = commands.add_parser(
+        "release",
+        help="land again what a feed's contract did not let through",
+        description="Read every record that is in quarantine, or was landed while the gate rejected the feed, under "
+        "today's contract, and land those that pass, with the arrival they had. Nothing is landed twice.",
+    )
+    release.add_argument("feed", metavar="FEED", help="a feed of seeds/feeds.csv")
+    release.add_argument("--landing", metavar="ID", help="one landing of it only, as the table names it")
+    release.set_defaults(run=run_release)
+
+    gate = commands.add_parser(
+        "gate",
+        help="say what the contracts' promises let each feed become",
+        description="Print the gate's verdict on each feed's promises (seeds/promises.csv), with every reason. "
+        "What a landing measures may make it worse: see the model feed_verdicts.",
+    )
+    gate.add_argument("feed", metavar="FEED", nargs="?", help="one feed (default: all)")
+    gate.set_defaults(run=run_gate)
 
     why = commands.add_parser(
         "why",
@@ -80,13 +112,18 @@ def instant(text: str) -> datetime:
 
 
 def run_land(project: Project, options: argparse.Namespace) -> int:
-    from attest.land import land, new_delivery, refuse_bad_files  # noqa: PLC0415 (Spark is slow to start)
+    from attest.land import Snapshot, land, new_delivery, refuse_bad_files  # noqa: PLC0415 (Spark is slow to start)
     from attest.session import isolated, start  # noqa: PLC0415
 
     feed = find_feed(read_contracts(project.root / "seeds" / "feeds.csv"), options.feed)
     refuse_bad_files(options.paths)
     spark = isolated(start(project.parameters))
-    delivery = new_delivery(run_id=options.run_id, arrived_at=options.arrived_at)
+    delivery = new_delivery(
+        run_id=options.run_id,
+        arrived_at=options.arrived_at,
+        as_of=options.as_of,
+        snapshot=Snapshot(complete=options.complete, expected=options.expected, scopes=tuple(options.scope)),
+    )
     landing = land(
         spark, feed=feed, table=f"{project.schema}.landing_{feed.name}", paths=options.paths, delivery=delivery
     )
@@ -98,12 +135,49 @@ def run_land(project: Project, options: argparse.Namespace) -> int:
     if not landing.records:
         print(f"{feed.name}: nothing new; run {delivery.run_id} landed this before")
         return 0
+    print_verdict(feed.name, landing.verdict)
     reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(landing.quarantined.items()))
     print(
         f"{feed.name}: landed {landing.records} records in one commit "
         f"({landing.records - quarantined} accepted, {quarantined} in quarantine{': ' + reasons if reasons else ''})"
     )
     return 0
+
+
+def run_release(project: Project, options: argparse.Namespace) -> int:
+    from attest.land import held_landings, release  # noqa: PLC0415
+    from attest.session import isolated, start  # noqa: PLC0415
+
+    feed = find_feed(read_contracts(project.root / "seeds" / "feeds.csv"), options.feed)
+    spark = isolated(start(project.parameters))
+    table = f"{project.schema}.landing_{feed.name}"
+    held = held_landings(spark, table, landing_id=options.landing)
+    if not held:
+        print(f"{feed.name}: nothing is held" + (f" of landing {options.landing}" if options.landing else ""))
+        return 0
+    for one in held:
+        landing = release(spark, feed=feed, table=table, held=one)
+        print(f"{feed.name}: landing {one.landing_id}: released {landing.records} of {one.records} records")
+        print_verdict(feed.name, landing.verdict)
+    return 0
+
+
+def run_gate(project: Project, options: argparse.Namespace) -> int:
+    feeds = read_contracts(project.root / "seeds" / "feeds.csv")
+    for feed in [find_feed(feeds, options.feed)] if options.feed else feeds.values():
+        verdict = judge(feed, {})
+        print(f"{feed.name}: {verdict.name}")
+        for reason in verdict.reasons:
+            print(f"  {reason}")
+    return 0
+
+
+def print_verdict(feed: str, verdict: Verdict | None) -> None:
+    """Said only where not everything landed goes its usual way."""
+    if verdict is not None and verdict.name != DEFENSIBLE:
+        print(f"{feed}: the gate says {verdict.name}", file=sys.stderr)
+        for reason in verdict.reasons:
+            print(f"  {reason}", file=sys.stderr)
 
 
 def run_why(project: Project, options: argparse.Namespace) -> int:

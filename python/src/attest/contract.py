@@ -1,10 +1,14 @@
-"""A feed's contract: what landing must find in each record. One row of `seeds/feeds.csv` a feed."""
+"""A feed's contract: how to read it (one row of `seeds/feeds.csv`) and what it promises (`seeds/promises.csv`).
+
+A promise that is not there is not made; what follows from that is the gate's to say.
+"""
 
 from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -14,9 +18,33 @@ from attest.project import read_cells, read_text
 
 FORMATS = ("jsonl",)
 INHERITANCES = ("as_known", "repaired")
-REQUIRED = ("feed", "entity", "format", "source_type", "key_field", "source_time_field", "inheritance")
-OPTIONAL = ("time_zone", "sequence_field", "other_fields")
+REQUIRED = ("feed", "entity", "format", "source_type", "key_field", "inheritance")
+OPTIONAL = ("source_time_field", "time_zone", "sequence_field", "other_fields")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+# What can be promised; a promise that takes a number or a text of its own has no list of choices.
+CHOICES = {
+    "key": ("stable",),
+    "source_time": ("event", "as_of"),
+    "extracts": ("whole",),
+    "sequence": ("number", "parts", "lsn"),
+    "load_type": ("full", "partial", "stated", "snapshot"),
+    "omitted_fields": ("unmentioned", "null"),
+    "deletes": ("flag", "blank", "absence", "never"),
+    "fallback": ("arrival",),
+    "on_worse": ("warn", "fail"),
+}
+SHARES = (
+    *("missing_key", "repeated_key", "missing_source_time", "unreadable_source_time", "wrong_unit_source_time"),
+    *("future_source_time", "backward_source_time", "one_source_time"),
+)
+NUMBERS = ("median_lag_hours", "longest_lag_hours", "frozen_landings")
+MEASURES = (*SHARES, *NUMBERS)
+BREAKERS = ("most_deletes", "most_deleted_share")
+LIMITS = (*(f"most_{measure}" for measure in MEASURES), *BREAKERS)
+TEXTS = ("null_text", "scope_field")
+SEVERAL = ("deletes", "null_text")
+PROMISES = (*CHOICES, *TEXTS, *LIMITS)
 
 
 @dataclass(frozen=True)
@@ -26,31 +54,73 @@ class Feed:
     format: str
     source_type: str
     key_field: str
-    source_time_field: str
+    source_time_field: str | None
     time_zone: tzinfo | None
     sequence_field: str | None
     fields: frozenset[str]
     inheritance: str
+    promises: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def promised(self, promise: str) -> str | None:
+        return next(iter(self.promises.get(promise, ())), None)
+
+    def all_promised(self, promise: str) -> tuple[str, ...]:
+        return self.promises.get(promise, ())
 
 
 def read_contracts(path: Path) -> dict[str, Feed]:
     """Every feed of the seed, by name. Its other columns (who owns it, why) are for people."""
-    if not path.is_file():
-        raise ContractError(f"{path} is not there. Call attest from the project's root, or name it with --project-dir.")
-    (_, header), *rows = read_cells(path, read_text(path, ContractError), ContractError)
-    missing = [name for name in (*REQUIRED, *OPTIONAL) if name not in header]
-    if missing:
-        raise ContractError(f"{path}, line 1: has no column {', '.join(missing)}. Add it; seeds/feeds.yml lists them.")
+    rows = rows_of(path, needed=(*REQUIRED, *OPTIONAL))
+    promises = read_promises(path.with_name("promises.csv"))
     feeds: dict[str, Feed] = {}
-    for line, cells in rows:
-        feed = to_feed(dict(zip(header, cells, strict=True)), where=f"{path}, line {line}")
+    for where, row in rows:
+        feed = to_feed(row, promises.get(row["feed"], {}), where=where)
         if feed.name in feeds:
-            raise ContractError(f"{path}, line {line}: feed {feed.name} has a contract already. Keep one of the two.")
+            raise ContractError(f"{where}: feed {feed.name} has a contract already. Keep one of the two.")
         feeds[feed.name] = feed
+    strange = promises.keys() - feeds.keys()
+    if strange:
+        raise ContractError(
+            f"{path.with_name('promises.csv')}: promises of {min(strange)}, which is no feed of {path.name}. "
+            "Add its row there, or correct the name."
+        )
     return feeds
 
 
-def to_feed(row: dict[str, str], *, where: str) -> Feed:
+def read_promises(path: Path) -> dict[str, dict[str, tuple[str, ...]]]:
+    """What each feed promises, checked word by word; a promise without a reason is none."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for where, row in rows_of(path, needed=("feed", "promise", "value", "reason")):
+        promise, value = row["promise"], row["value"]
+        if promise not in PROMISES:
+            raise ContractError(f"{where}: nothing called {promise!r} can be promised.{nearest(promise, PROMISES)}")
+        if promise in CHOICES and value not in CHOICES[promise]:
+            raise ContractError(f"{where}: {promise} is {value!r}, not {' or '.join(CHOICES[promise])}.")
+        if promise in LIMITS and not re.fullmatch(r"[0-9]{1,15}([.][0-9]{1,9})?", value):
+            raise ContractError(f"{where}: {promise} is {value!r}, no number. Write one such as 0.05 or 100.")
+        if not row["reason"]:
+            raise ContractError(f"{where}: {promise} has no reason. Say why it may be relied on.")
+        made = found.setdefault(row["feed"], {})
+        if promise in made and (promise not in SEVERAL or value in made[promise]):
+            raise ContractError(f"{where}: {row['feed']} promises {promise} already. Keep one of the two.")
+        made[promise] = (*made.get(promise, ()), value)
+    return found
+
+
+def rows_of(path: Path, *, needed: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
+    """The rows of a governed CSV file by column, each with where it stands."""
+    if not path.is_file():
+        raise ContractError(f"{path} is not there. Call attest from the project's root, or name it with --project-dir.")
+    (_, header), *rows = read_cells(path, read_text(path, ContractError), ContractError)
+    missing = [name for name in needed if name not in header]
+    if missing:
+        raise ContractError(
+            f"{path}, line 1: has no column {', '.join(missing)}. Add it; {path.with_suffix('.yml').name} lists them."
+        )
+    return [(f"{path}, line {line}", dict(zip(header, cells, strict=True))) for line, cells in rows]
+
+
+def to_feed(row: dict[str, str], promises: dict[str, tuple[str, ...]], *, where: str) -> Feed:
     for required in REQUIRED:
         if not row[required]:
             raise ContractError(f"{where}: {required} is empty. Every feed has one.")
@@ -67,25 +137,49 @@ def to_feed(row: dict[str, str], *, where: str) -> Feed:
         time_zone = ZoneInfo(row["time_zone"]) if row["time_zone"] else None
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ContractError(f"{where}: no time zone is called {row['time_zone']!r}. Try Europe/London.") from None
-    named = [row["key_field"], row["source_time_field"], *row["other_fields"].split()]
-    sequence = row["sequence_field"] or None
-    return Feed(
+    named = (row["key_field"], row["source_time_field"], row["sequence_field"], *row["other_fields"].split())
+    feed = Feed(
         name=row["feed"],
         entity=row["entity"],
         format=row["format"],
         source_type=row["source_type"],
         key_field=row["key_field"],
-        source_time_field=row["source_time_field"],
+        source_time_field=row["source_time_field"] or None,
         time_zone=time_zone,
-        sequence_field=sequence,
-        fields=frozenset([*named, sequence] if sequence else named),
+        sequence_field=row["sequence_field"] or None,
+        fields=frozenset(name for name in named if name),
         inheritance=row["inheritance"],
+        promises=promises,
     )
+    refuse_idle_promises(feed, where=where)
+    return feed
+
+
+def refuse_idle_promises(feed: Feed, *, where: str) -> None:
+    """Promises that could not be kept with the fields that there are."""
+    if feed.promised("source_time") == "event" and not feed.source_time_field:
+        raise ContractError(
+            f"{where}: {feed.name} promises event time, but source_time_field is empty. Name the field."
+        )
+    if feed.promised("sequence") and not feed.sequence_field:
+        raise ContractError(f"{where}: {feed.name} promises a sequence, but sequence_field is empty. Name the field.")
+    scope = feed.promised("scope_field")
+    if scope is not None and scope not in feed.fields:
+        raise ContractError(f"{where}: the scope of {feed.name} is in {scope!r}, which is no field of it. Correct it.")
+    proves_absence = (feed.promised("load_type"), feed.promised("source_time")) == ("snapshot", "as_of")
+    if "absence" in feed.all_promised("deletes") and not proves_absence:
+        raise ContractError(
+            f"{where}: {feed.name} deletes by absence, which only a snapshot with its own time can show. "
+            "Promise load_type snapshot and source_time as_of, or another way to delete."
+        )
 
 
 def find_feed(contracts: dict[str, Feed], name: str) -> Feed:
     if name in contracts:
         return contracts[name]
-    near = difflib.get_close_matches(name, contracts, n=1)
-    hint = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(sorted(contracts))}."
-    raise ContractError(f"No feed is called {name!r} in seeds/feeds.csv.{hint}")
+    raise ContractError(f"No feed is called {name!r} in seeds/feeds.csv.{nearest(name, tuple(contracts))}")
+
+
+def nearest(name: str, known: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean {near[0]}?" if near else f" There are: {', '.join(sorted(known))}."

@@ -1,18 +1,22 @@
 """Land files: every line of them, as received, in one commit, or none.
 
-A landing table has one row a record: the record itself, its fields, where it came from
-and when. What breaks the contract is in the same row's `quarantine_reason`.
+A landing table has one row a record: the record itself, its fields as its contract reads
+them, where it came from and when, and what became of it (`status`). One more row a landing
+(`control`) holds its manifest: counts, measures, and the gate's verdict on all of it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any, NamedTuple
@@ -28,6 +32,8 @@ from attest.build import Outcome
 from attest.commits import location
 from attest.contract import Feed
 from attest.errors import LandingError
+from attest.gate import REJECTED, Verdict, judge
+from attest.measure import Tally, frozen_landings
 from attest.news import Note, standing
 from attest.record import Read, UnreadableError, read_record
 from attest.write import Table
@@ -36,6 +42,7 @@ BATCH, BATCH_CHARACTERS = 5_000, 32_000_000
 BLANK = b" \t\r\n"
 SHOWN = 20
 STAGING = "ATTEST_STAGING"
+ACCEPTED, QUARANTINED, CONTROL = "accepted", "quarantined", "control"
 Content = tuple[int, int]
 SCHEMA = pa.schema(
     [
@@ -49,6 +56,10 @@ SCHEMA = pa.schema(
         ("ingest_ts", pa.timestamp("us", tz="UTC")),
         ("recorded_at", pa.timestamp("us", tz="UTC")),
         ("inheritance", pa.string()),
+        ("status", pa.string()),
+        ("scope", pa.string()),
+        ("released_at", pa.timestamp("us", tz="UTC")),
+        ("released_from", pa.string()),
         ("record", pa.string()),
         ("fields", pa.map_(pa.string(), pa.string())),
         ("source_event_ts", pa.timestamp("us", tz="UTC")),
@@ -61,9 +72,10 @@ SCHEMA = pa.schema(
 DDL = """
     landing_id string, feed string, source_type string, source_path string, source_file string,
     source_record bigint, ingest_run_id string, ingest_ts timestamp, recorded_at timestamp,
-    inheritance string, record string, fields map<string, string>, source_event_ts timestamp,
+    inheritance string, status string, scope string, released_at timestamp, released_from string,
+    record string, fields map<string, string>, source_event_ts timestamp,
     source_event_finer bigint, source_sequence array<decimal(38, 10)>, quarantine_reason string,
-    quarantine_detail string
+    quarantine_detail string, verdict string, clock string
 """
 PROPERTIES = {
     "delta.appendOnly": "true",
@@ -87,6 +99,17 @@ class Landing:
     records: int
     quarantined: Counter[str]
     first_quarantined: Sequence[Quarantined]
+    tally: Tally
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a delivery claims of itself as a snapshot; nothing is proved by one that is not complete."""
+
+    complete: bool = False
+    expected: int | None = None
+    scopes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -97,13 +120,22 @@ class Delivery:
     run_id: str
     arrived_at: datetime
     recorded_at: datetime
+    as_of: datetime | None = None
+    snapshot: Snapshot = field(default_factory=Snapshot)
+    released_from: str | None = None
 
 
-def new_delivery(*, run_id: str | None = None, arrived_at: datetime | None = None) -> Delivery:
+def new_delivery(
+    *,
+    run_id: str | None = None,
+    arrived_at: datetime | None = None,
+    as_of: datetime | None = None,
+    snapshot: Snapshot | None = None,
+) -> Delivery:
     """Names of ours begin with their UTC time, so that they sort as they came."""
     now = datetime.now(UTC)
     landing_id = f"{now:%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:8]}"
-    return Delivery(landing_id, run_id or landing_id, arrived_at or now, now)
+    return Delivery(landing_id, run_id or landing_id, arrived_at or now, now, as_of, snapshot or Snapshot())
 
 
 def ensure_table(spark: SparkSession, table: Table) -> Outcome:
@@ -119,25 +151,134 @@ def ensure_table(spark: SparkSession, table: Table) -> Outcome:
 def land(spark: SparkSession, *, feed: Feed, table: str, paths: Sequence[Path], delivery: Delivery) -> Landing:
     """Land the files in one commit. Files that the same run landed before are left out: that is a retry."""
     refuse_bad_files(paths)
+    refuse_idle_claims(feed, delivery)
     ensure_table(spark, Table(table, description="One row a received record, as received."))
     before = landed_by_run(spark, table, delivery)
-    folder = staging_place(spark, table) / f"_staging_{delivery.landing_id}"
-    folder.mkdir()
-    try:
+    with staging_folder(spark, table, delivery) as folder:
         again = [path for path in paths if whole_name(path) in before]
         if again:
             repeated = folder / "again.parquet"
-            stage(repeated, feed, again, delivery)
+            stage(repeated, feed, read_files(again, feed), delivery)
             refuse_other_content(again, before, contents(spark.read.schema(DDL).parquet(str(repeated))))
         staged = folder / "rows.parquet"
-        landing = stage(staged, feed, [path for path in paths if path not in again], delivery)
-        if landing.records:
-            current = standing(spark, table)
-            note = current.note if current and current.note else Note(uuid.uuid4().hex)
-            write.append(spark, Table(table), spark.read.schema(DDL).parquet(str(staged)), note=note)
+        records = read_files([path for path in paths if path not in again], feed)
+        earlier = newest_times(spark, table, feed)
+        landing = stage(staged, feed, records, delivery, earlier=earlier)
+        if landing.verdict is not None:
+            commit(spark, table, staged, landing.verdict)
+    return landing
+
+
+class Held(NamedTuple):
+    """A landing of which some records reached no timeline."""
+
+    landing_id: str
+    arrived_at: datetime
+    as_of: datetime
+    records: int
+
+
+def held_landings(spark: SparkSession, table: str, *, landing_id: str | None = None) -> list[Held]:
+    """The landings, oldest first, with records that are held and were not released yet."""
+    if not spark.catalog.tableExists(table):
+        raise LandingError(f"{table} is not there, so nothing is held. Land the feed first, or check its name.")
+    landed = spark.table(table)
+    if landing_id is not None:
+        landed = landed.where(F.col("landing_id") == landing_id)
+    manifests = landed.where(F.col("status") == CONTROL).select(
+        "landing_id", F.unix_micros("ingest_ts").alias("arrived"), F.unix_micros("source_event_ts").alias("as_of")
+    )
+    counted = held_records(spark, landed, table).groupBy("landing_id").agg(F.count("*").alias("records"))
+    found = counted.join(manifests, on="landing_id").orderBy("landing_id").collect()
+    return [Held(row.landing_id, from_micros(row.arrived), from_micros(row.as_of), row.records) for row in found]
+
+
+def release(spark: SparkSession, *, feed: Feed, table: str, held: Held) -> Landing:
+    """Land again, with their own arrival, the records of one landing that its contract did not let through.
+
+    Only what can be read now is landed, and only if the gate lets it through: the rest stays where it is.
+    """
+    delivery = replace(new_delivery(arrived_at=held.arrived_at), released_from=held.landing_id)
+    if feed.promised("source_time") == "as_of":
+        delivery = replace(delivery, as_of=held.as_of)
+    with staging_folder(spark, table, delivery) as folder:
+        staged = folder / "rows.parquet"
+        landing = stage(staged, feed, read_held(spark, table, held, feed), delivery)
+        if landing.verdict is None or landing.verdict.name == REJECTED:
+            return replace(landing, records=0)
+        commit(spark, table, staged, landing.verdict)
+    return landing
+
+
+def read_held(spark: SparkSession, table: str, held: Held, feed: Feed) -> Iterator[tuple[Path, Iterator[Row]]]:
+    """What is held of a landing, by file, less what still cannot be read."""
+    landed = spark.table(table).where(F.col("landing_id") == held.landing_id)
+    readable = ~F.col("quarantine_reason").eqNullSafe(F.lit("not_utf8"))  # what was kept of those is not what was meant
+    rows = held_records(spark, landed, table).where(readable).orderBy("source_path", "source_record").toLocalIterator()
+    for path, of_file in groupby(rows, key=lambda row: row["source_path"]):
+        again = (read_text_line(row["source_record"], row["record"], feed) for row in of_file)
+        yield Path(path), (row for row in again if row.reason is None)
+
+
+def held_records(spark: SparkSession, landed: DataFrame, table: str) -> DataFrame:
+    """Records in quarantine, or landed while the gate rejected the feed, that were not released since."""
+    is_held = (F.col("status") == QUARANTINED) | ((F.col("status") == ACCEPTED) & (F.col("verdict") == REJECTED))
+    place = ["source_path", "source_record"]
+    released = spark.table(table).where(F.col("released_from").isNotNull() & (F.col("status") != CONTROL))
+    released = released.select(F.col("released_from").alias("landing_id"), *place)
+    columns = ("landing_id", *place, "record", "quarantine_reason")
+    return landed.where(is_held).select(*columns).join(released, on=["landing_id", *place], how="left_anti")
+
+
+def from_micros(micros: int) -> datetime:
+    return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros)
+
+
+def commit(spark: SparkSession, table: str, staged: Path, verdict: Verdict) -> None:
+    current = standing(spark, table)
+    note = current.note if current and current.note else Note(uuid.uuid4().hex)
+    rows = spark.read.schema(DDL).parquet(str(staged))
+    judged = rows.withColumns({"verdict": F.lit(verdict.name), "clock": F.lit(verdict.clock)})
+    write.append(spark, Table(table), judged, note=note)
+
+
+def refuse_idle_claims(feed: Feed, delivery: Delivery) -> None:
+    """A claim that the contract gives no meaning would be a claim in vain."""
+    is_snapshot = feed.promised("load_type") == "snapshot"
+    if delivery.snapshot != Snapshot() and not is_snapshot:
+        raise LandingError(
+            f"{feed.name} promises no snapshots, so nothing can be a complete one. Nothing was landed; "
+            "leave --complete, --expected and --scope out, or promise load_type snapshot in seeds/promises.csv."
+        )
+    if delivery.as_of is not None and feed.promised("source_time") != "as_of":
+        raise LandingError(
+            f"The records of {feed.name} have times of their own. Nothing was landed; leave --as-of out, "
+            "or promise source_time as_of in seeds/promises.csv."
+        )
+    if delivery.snapshot.scopes and feed.promised("scope_field") is None:
+        raise LandingError(
+            f"{feed.name} has no scope_field, so --scope means nothing. Nothing was landed; "
+            "leave it out, or promise scope_field in seeds/promises.csv."
+        )
+
+
+def newest_times(spark: SparkSession, table: str, feed: Feed) -> list[datetime | None]:
+    """The newest source time of each earlier landing, oldest first; asked only where the contract limits it."""
+    if feed.promised("most_frozen_landings") is None:
+        return []
+    manifests = spark.table(table).where(F.col("status") == CONTROL).orderBy("recorded_at")
+    found = manifests.select(F.get_json_object("record", "$.newest_source_time")).collect()
+    return [datetime.fromisoformat(row[0]) if row[0] else None for row in found]
+
+
+@contextmanager
+def staging_folder(spark: SparkSession, table: str, delivery: Delivery) -> Iterator[Path]:
+    folder = staging_place(spark, table) / f"_staging_{delivery.landing_id}"
+    folder.mkdir()
+    try:
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return landing
 
 
 def refuse_bad_files(paths: Sequence[Path]) -> None:
@@ -177,7 +318,8 @@ def landed_by_run(spark: SparkSession, table: str, delivery: Delivery) -> dict[s
     """What this run landed already; a run that was not named is new and has landed nothing."""
     if delivery.run_id == delivery.landing_id:
         return {}
-    return contents(spark.table(table).where(F.col("ingest_run_id") == F.lit(delivery.run_id)))
+    own = (F.col("ingest_run_id") == F.lit(delivery.run_id)) & (F.col("status") != CONTROL)
+    return contents(spark.table(table).where(own))
 
 
 def contents(rows: DataFrame) -> dict[str, Content]:
@@ -213,28 +355,81 @@ def staging_place(spark: SparkSession, table: str) -> Path:
     return Path(place.removeprefix("file:")).parent
 
 
-def stage(target: Path, feed: Feed, paths: Sequence[Path], delivery: Delivery) -> Landing:
-    """Read every file once into one Parquet file; memory holds one batch of records, whatever their number."""
+def read_files(paths: Sequence[Path], feed: Feed) -> Iterator[tuple[Path, Iterator[Row]]]:
+    return ((path, read_lines(path, feed)) for path in paths)
+
+
+def stage(
+    target: Path,
+    feed: Feed,
+    files: Iterable[tuple[Path, Iterator[Row]]],
+    delivery: Delivery,
+    *,
+    earlier: Sequence[datetime | None] = (),
+) -> Landing:
+    """Read every record once into one Parquet file, its manifest last; memory holds one batch of them."""
     reasons: Counter[str] = Counter()
     first: list[Quarantined] = []
-    records = 0
+    tally = Tally()
+    names: list[str] = []
     with pq.ParquetWriter(target, SCHEMA) as writer:
-        for path in paths:
-            before = records
-            for batch in batched(read_lines(path, feed)):
-                writer.write_table(to_arrow(batch, feed, path, delivery))
-                records += len(batch)
+        for path, rows in files:
+            before = tally.records
+            for batch in batched(rows):
+                columns = to_arrow(batch, feed, path, delivery)
+                writer.write_table(columns)
+                count(tally, batch, columns, feed)
                 for row in batch:
                     if row.reason is not None:
                         reasons[row.reason] += 1
                         if len(first) < SHOWN:
                             first.append(Quarantined(str(path), row.line, row.reason, row.detail or ""))
-            if records == before:
+            if tally.records == before and delivery.released_from is None:
                 raise LandingError(
                     f"{path} holds no record, only blank lines. Nothing was landed; "
                     "if its source had nothing to say, leave it out."
                 )
-    return Landing(delivery.landing_id, records, reasons, first)
+            names.append(whole_name(path))
+        if not tally.records:
+            return Landing(delivery.landing_id, 0, reasons, first, tally)
+        measures = tally.measures() | {"frozen_landings": frozen_landings([*earlier, tally.newest])}
+        verdict = judge(feed, measures)
+        manifest = {
+            "files": names,
+            "records": tally.records,
+            "quarantined": dict(reasons),
+            "newest_source_time": tally.newest.isoformat() if tally.newest else None,
+            "measures": measures,
+            "promises": {name: list(values) for name, values in feed.promises.items()},
+            "verdict": verdict.name,
+            "reasons": list(verdict.reasons),
+            "snapshot": asdict(delivery.snapshot) if feed.promised("load_type") == "snapshot" else None,
+        }
+        writer.write_table(manifest_row(manifest, feed, delivery))
+    return Landing(delivery.landing_id, tally.records, reasons, first, tally, verdict)
+
+
+def count(tally: Tally, batch: Sequence[Row], columns: pa.Table, feed: Feed) -> None:
+    for row in batch:
+        if row.reason is not None:
+            tally.refused(row.reason)
+    is_read = [row.read is not None for row in batch]
+    accepted = columns.select(["source_event_ts", "ingest_ts"]).filter(pa.array(is_read))
+    keys = [row.read.fields.get(feed.key_field) or "" for row in batch if row.read is not None]
+    tally.accepted(keys, accepted["source_event_ts"], accepted["ingest_ts"])
+
+
+def manifest_row(manifest: dict[str, Any], feed: Feed, delivery: Delivery) -> pa.Table:
+    """The row that speaks of the landing itself."""
+    row = provenance(feed, delivery) | {
+        "source_path": "",
+        "source_record": 0,
+        "ingest_ts": clock(delivery.arrived_at),
+        "status": CONTROL,
+        "record": json.dumps(manifest, ensure_ascii=False),
+        "source_event_ts": clock(delivery.as_of or delivery.arrived_at),
+    }
+    return pa.Table.from_pylist([row], schema=SCHEMA)
 
 
 class Row(NamedTuple):
@@ -266,6 +461,10 @@ def read_line(line: int, raw: bytes, feed: Feed) -> Row:
     except UnicodeDecodeError:
         remedy = "is not UTF-8: have the source send UTF-8 (its bytes are kept here as Latin-1)"
         return Row(line, raw.decode("latin-1"), reason="not_utf8", detail=remedy)
+    return read_text_line(line, record, feed)
+
+
+def read_text_line(line: int, record: str, feed: Feed) -> Row:
     try:
         return Row(line, record, read_record(record.removeprefix("\ufeff") if line == 1 else record, feed))
     except UnreadableError as error:
@@ -287,25 +486,20 @@ def batched(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 
 def to_arrow(batch: Sequence[Row], feed: Feed, path: Path, delivery: Delivery) -> pa.Table:
-    same = {
-        "landing_id": delivery.landing_id,
-        "feed": feed.name,
-        "source_type": feed.source_type,
-        "source_path": whole_name(path),
-        "source_file": path.name,
-        "ingest_run_id": delivery.run_id,
-        "recorded_at": delivery.recorded_at,
-        "inheritance": feed.inheritance,
-    }
+    same = provenance(feed, delivery) | {"source_path": whole_name(path), "source_file": path.name}
     columns: dict[str, pa.Array] = {
         name: pa.repeat(pa.scalar(value, SCHEMA.field(name).type), len(batch)) for name, value in same.items()
     }
     read = [row.read for row in batch]
+    as_of = delivery.as_of or delivery.arrived_at if feed.promised("source_time") == "as_of" else None
+    scope = feed.promised("scope_field")
     varying: dict[str, list[Any]] = {
         "source_record": [row.line for row in batch],
         "ingest_ts": [clock((one and one.ingest_ts) or delivery.arrived_at) for one in read],
+        "status": [ACCEPTED if one else QUARANTINED for one in read],
+        "scope": [trimmed(one.fields.get(scope)) if one and scope else None for one in read],
         "record": [row.record for row in batch],
-        "source_event_ts": [clock(one.source_event_ts) if one else None for one in read],
+        "source_event_ts": [clock(as_of or one.source_event_ts) if one else None for one in read],
         "source_event_finer": [one.source_event_finer if one else None for one in read],
         "source_sequence": [one.source_sequence if one else None for one in read],
         "quarantine_reason": [row.reason for row in batch],
@@ -316,8 +510,28 @@ def to_arrow(batch: Sequence[Row], feed: Feed, path: Path, delivery: Delivery) -
     return pa.table([columns[name] for name in SCHEMA.names], schema=SCHEMA)
 
 
-def clock(at: datetime) -> datetime:
+def provenance(feed: Feed, delivery: Delivery) -> dict[str, Any]:
+    """What every row of a landing shares."""
+    return {
+        "landing_id": delivery.landing_id,
+        "feed": feed.name,
+        "source_type": feed.source_type,
+        "ingest_run_id": delivery.run_id,
+        "recorded_at": delivery.recorded_at,
+        "inheritance": feed.inheritance,
+        "released_at": delivery.recorded_at if delivery.released_from else None,
+        "released_from": delivery.released_from,
+    }
+
+
+def trimmed(text: str | None) -> str | None:
+    return text.strip(" ") if text else None
+
+
+def clock(at: datetime | None) -> datetime | None:
     """The same instant as Arrow takes it fastest: UTC, without saying so."""
+    if at is None:
+        return None
     return (at if at.tzinfo is UTC else at.astimezone(UTC)).replace(tzinfo=None)
 
 

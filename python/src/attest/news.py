@@ -20,11 +20,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from attest.commits import commits
 
 VIEW = "news"
 DEFINITION = "definition"
+ARRIVAL = "ingest_ts"
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,12 @@ def find_news(
         found = standing(spark, log)
         if found is None:
             continue
-        read[log] = found.version
+        read[log] = min(found.version, read.get(log, found.version))
         if found.note is not None:
             seen[log] = found.note.generation
+            # A log is read no further than the other logs, made from it, have read it.
+            for other in found.note.read.keys() & set(logs):
+                read[other] = min(found.note.read[other], read.get(other, found.note.read[other]))
     for table in inputs:
         found = standing(spark, table)
         if found is None or found.note is None:
@@ -112,23 +117,33 @@ def find_news(
     return News(Note(before.generation, read, seen), ranges)
 
 
-def news_keys(spark: SparkSession, *, news: News, key: str) -> DataFrame:
-    """The keys that the logs received: in the news' ranges, or up to the versions read where all is news."""
+def news_keys(
+    spark: SparkSession, *, news: News, key: str, new_by: str | None = None, held: DataFrame | None = None
+) -> DataFrame:
+    """The keys that the logs received: in the news' ranges, or up to the versions read where all is news.
+
+    A row is no news where `held` has its key and `new_by` from an earlier arrival: a repeat.
+    """
+    columns = [key] if held is None or new_by is None else [key, new_by, ARRIVAL]
     parts = []
     for log, until in news.note.read.items():
         if news.ranges is None:
-            parts.append(spark.read.option("versionAsOf", until).table(log).select(key))
+            parts.append(spark.read.option("versionAsOf", until).table(log).select(columns))
         elif log in news.ranges:
             first, last = news.ranges[log]
             changes = spark.read.option("readChangeFeed", "true")
             changes = changes.option("startingVersion", first).option("endingVersion", last)
-            parts.append(changes.table(log).select(key))
+            parts.append(changes.table(log).select(columns))
     if not parts:
         return spark.createDataFrame([], f"{key} string")
-    keys = parts[0]
+    received = parts[0]
     for part in parts[1:]:
-        keys = keys.union(part)
-    return keys.distinct()
+        received = received.union(part)
+    if held is not None and new_by is not None:
+        known = held.select(key, new_by, F.col(ARRIVAL).alias("before"))
+        received = received.join(known, on=[key, new_by], how="left")
+        received = received.where(F.col("before").isNull() | (F.col("before") >= F.col(ARRIVAL)))
+    return received.select(key).distinct()
 
 
 def with_news(spark: SparkSession, rows: DataFrame, *, key: str = "bk") -> DataFrame:

@@ -24,11 +24,27 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[Ee][+-]?[0-9]{1,4})?"
 SEQUENCE_WHOLE, SEQUENCE_SCALE = 28, 10
 SEQUENCE_GRID = Decimal(1).scaleb(-SEQUENCE_SCALE)
 LOSSLESS = Context(prec=SEQUENCE_WHOLE + SEQUENCE_SCALE, traps=[Inexact, InvalidOperation])
+# Law E4: sequences compare as what the contract says they are, a log position part by part.
+SEQUENCES = {
+    "number": NUMBER,
+    "parts": re.compile(r"[0-9]+([.:/-][0-9]+)*"),
+    "lsn": re.compile(r"[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}"),
+}
+MEANT = {
+    "number": "a number",
+    "parts": "whole numbers with . : / or - between them",
+    "lsn": "a PostgreSQL log position such as 0/16B3748",
+}
 RANK = re.compile(r"-?[0-9]{1,9}")
 CHOICES = {"is_deleted": (None, "true", "false"), "load_type": (None, "FULL", "PARTIAL")}
 REASONS = {"is_deleted": "unreadable_flag", "load_type": "unreadable_load_type"}
 JSON_SPACE = " \t\r\n"
 SHOWN = 60
+EPOCH = re.compile(r"[+-]?[0-9]{8,}([.][0-9]*)?")
+# Fields that speak of the record itself, and of no attribute of the entity.
+TECHNICAL = frozenset(
+    ("source_system", "ingest_ts", "precedence_rank", "load_type", "is_deleted", "source_file", "ingest_run_id")
+)
 
 
 class UnreadableError(Exception):
@@ -49,7 +65,7 @@ class Instant(NamedTuple):
 
 class Read(NamedTuple):
     fields: dict[str, str | None]
-    source_event_ts: datetime
+    source_event_ts: datetime | None
     source_event_finer: int
     source_sequence: list[Decimal] | None
     ingest_ts: datetime | None
@@ -59,20 +75,54 @@ def read_record(text: str, feed: Feed) -> Read:
     """The record under its feed's contract; UnreadableError where it breaks it."""
     fields = read_json_object(text)
     refuse_unknown_or_missing(fields, feed)
-    source_time = read_time(fields, feed.source_time_field, feed.time_zone)
-    if source_time is None:
-        raise UnreadableError(
-            "missing_source_time", f"{feed.source_time_field} is missing or blank: have the source send it"
-        )
+    source_time = read_source_time(fields, feed)
     arrival = read_time(fields, "ingest_ts", feed.time_zone)
     refuse_odd_choices(fields)
+    sequence = read_sequence(fields, feed)
+    interpret(fields, feed)
     return Read(
         fields,
-        source_time.at,
-        source_time.finer,
-        read_sequence(fields, feed.sequence_field),
+        source_time.at if source_time else None,
+        source_time.finer if source_time else 0,
+        sequence,
         arrival.at if arrival else None,
     )
+
+
+def read_source_time(fields: dict[str, str | None], feed: Feed) -> Instant | None:
+    """The record's own time; where the contract promises none, one that cannot be read is no fault of the record."""
+    name = feed.source_time_field
+    if name is None or feed.promised("source_time") == "as_of":
+        return None
+    if feed.promised("source_time") is None:
+        try:
+            return read_time(fields, name, feed.time_zone)
+        except UnreadableError:
+            return None
+    source_time = read_time(fields, name, feed.time_zone)
+    if source_time is None:
+        raise UnreadableError("missing_source_time", f"{name} is missing or blank: have the source send it")
+    return source_time
+
+
+def interpret(fields: dict[str, str | None], feed: Feed) -> None:
+    """Read the fields as the contract says they are meant; the record itself stays as it came.
+
+    Law B5: no text means null unless the contract says so. Law E3: absent is unmentioned
+    unless it means null. Law B3: blanking is no delete unless it means one.
+    """
+    attributes = feed.fields - TECHNICAL - {feed.key_field, feed.source_time_field, feed.sequence_field}
+    nulls = feed.all_promised("null_text")
+    if nulls:
+        for name in attributes & fields.keys():
+            if (fields[name] or "").strip(" ") in nulls:
+                fields[name] = None
+    if feed.promised("omitted_fields") == "null" and fields.get("load_type") != "PARTIAL":
+        fields.update(dict.fromkeys(attributes - fields.keys()))
+    if "blank" in feed.all_promised("deletes"):
+        spoken = [fields[name] for name in attributes & fields.keys()]
+        if spoken and all(is_blank(text) for text in spoken):
+            fields["is_deleted"] = "true"
 
 
 def refuse_unknown_or_missing(fields: dict[str, str | None], feed: Feed) -> None:
@@ -200,6 +250,12 @@ def read_time(fields: dict[str, str | None], name: str, zone: tzinfo | None) -> 
     if text is None or is_blank(text):
         return None
     match = TIME.fullmatch(text.strip(" "))
+    if match is None and EPOCH.fullmatch(text.strip(" ")):
+        raise UnreadableError(
+            "time_without_unit",
+            f"{name} is {shown(text)}, a bare number: nobody can tell seconds from milliseconds, so have the source "
+            "send it like 2026-03-01T09:00:00Z",
+        )
     if match is None:
         raise UnreadableError(
             "unparsable_time",
@@ -235,25 +291,32 @@ def in_zone(local: datetime, zone: tzinfo | None, said: str) -> datetime:
     return at
 
 
-def read_sequence(fields: dict[str, str | None], name: str | None) -> list[Decimal] | None:
-    """A sequence as the numbers that it compares by, part by part."""
-    text = fields.get(name) if name else None
+def read_sequence(fields: dict[str, str | None], feed: Feed) -> list[Decimal] | None:
+    """A sequence as the numbers that it compares by, part by part; one that is not promised orders nothing."""
+    name, kind = feed.sequence_field, feed.promised("sequence")
+    text = fields.get(name) if name and kind else None
     if text is None or is_blank(text):
         return None
     text = text.strip(" ")
-    if len(text) <= SEQUENCE_WHOLE and text.isascii() and text.isdigit():
+    if kind == "number" and len(text) <= SEQUENCE_WHOLE and text.isascii() and text.isdigit():
         return [Decimal(text)]
-    if not NUMBER.fullmatch(text):
+    if not SEQUENCES[kind or ""].fullmatch(text):
         raise UnreadableError(
             "unparsable_sequence",
-            f"{name} is {shown(text)}, and the contract says that it is a number: have the source send one, "
-            "or correct the contract's sequence_field in seeds/feeds.csv",
+            f"{name} is {shown(text)}, and the contract promises {MEANT[kind or '']}: have the source send one, "
+            "or correct the promise in seeds/promises.csv",
         )
+    if kind == "lsn":
+        return [Decimal(int(part, 16)) for part in text.split("/")]
     try:
-        return [Decimal(text).quantize(SEQUENCE_GRID, context=LOSSLESS)]
+        return [fitted(part) for part in (re.split(r"[^0-9]", text) if kind == "parts" else [text])]
     except (Inexact, InvalidOperation):
         raise UnreadableError(
             "unparsable_sequence",
             f"{name} is {shown(text)}, more than {SEQUENCE_WHOLE} digits before the point "
             f"or {SEQUENCE_SCALE} after it: have the source send fewer",
         ) from None
+
+
+def fitted(number: str) -> Decimal:
+    return Decimal(number).quantize(SEQUENCE_GRID, context=LOSSLESS)

@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from pyspark.sql import SparkSession
 
+from attest import states
 from attest.errors import LakeInUseError, MachineError
 
 LAKE = "attest.lake"
@@ -90,6 +91,7 @@ def isolated(root: SparkSession) -> SparkSession:
     session = root.newSession()
     for key, value in EVERYWHERE.items():
         session.conf.set(key, value)
+    states.register(session)
     return session
 
 

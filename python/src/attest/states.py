@@ -18,13 +18,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
+from pyspark.sql import SparkSession
 from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import MapType, StringType
 
 from attest.errors import OutOfOrderError
 
-READ = ("bk", "position", "source_system", "ingest_ts", "inheritance", "mentions", "unchanged")
+READ = ("bk", "clock", "position", "source_system", "ingest_ts", "inheritance", "mentions", "unchanged")
+WHOLE_STATE = "whole_state"
+ENTITY = ("bk", "clock")
 NOTHING = -1
 ROWS_A_BATCH = 10_000
 
@@ -32,14 +34,14 @@ Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-def whole_states(ordered: DataFrame) -> DataFrame:
-    """Add `state` to assertions that carry their `position` in the total order (law B2).
+def register(spark: SparkSession) -> None:
+    """Make `whole_state` known to the session's SQL: a row's arguments are READ, its answer is its state (law B2).
 
-    They come as the macro `ordered` leaves them, each entity in one piece and in its order,
-    which costs no sort; if they ever do not, the build stops.
+    Assertions come as the macro `ordered` leaves them, each entity in one piece and in its
+    order, which costs no sort; if they ever do not, the build stops.
     """
     state = arrow_udf(states_of, MapType(StringType(), StringType()))  # type: ignore[call-overload]  # stubs lack maps
-    return ordered.withColumn("state", state.asNondeterministic()(*READ))
+    spark.udf.register(WHOLE_STATE, state.asNondeterministic())
 
 
 def states_of(columns: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
@@ -57,10 +59,10 @@ def whole_entities(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """The same rows, cut where one entity ends and the next begins; each cut in one piece."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
-        if held and held[-1]["bk"][-1] != batch["bk"][0]:
+        if held and any(held[-1][name][-1] != batch[name][0] for name in ENTITY):
             yield in_one_piece(held)
             held = []
-        last = int(entity_starts(batch["bk"])[-1])
+        last = int(entity_starts(batch)[-1])
         if last:
             yield in_one_piece([*held, batch.slice(0, last)])
             held = []
@@ -85,10 +87,11 @@ def in_one_piece(batches: list[pa.RecordBatch]) -> pa.Table:
     return pa.Table.from_batches(batches).combine_chunks()
 
 
-def entity_starts(bk: pa.Array) -> Rows:
-    """The rows at which another entity begins."""
-    changes = pc.not_equal(bk.slice(1), bk.slice(0, len(bk) - 1)).to_numpy(zero_copy_only=False)
-    return np.flatnonzero(np.concatenate([[True], changes]))
+def entity_starts(rows: pa.RecordBatch | pa.Table) -> Rows:
+    """The rows at which another entity begins, or the same one by its other clock (law B6)."""
+    before, after = rows.slice(0, rows.num_rows - 1), rows.slice(1)
+    bk, clock = (pc.not_equal(after[name], before[name]) for name in ENTITY)
+    return np.flatnonzero(np.concatenate([[True], pc.or_(bk, clock).to_numpy(zero_copy_only=False)]))
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class Heard:
     @staticmethod
     def of(rows: pa.Table) -> Heard:
         mentions, unchanged = rows["mentions"].chunk(0), rows["unchanged"].chunk(0)
-        starts = entity_starts(rows["bk"].chunk(0))
+        starts = entity_starts(rows)
         keys, left = mentions.keys.dictionary_encode(), unchanged.values.dictionary_encode()
         names = sorted({*keys.dictionary.to_pylist(), *left.dictionary.to_pylist()})
         said = np.full((rows.num_rows, len(names)), NOTHING, dtype=np.int64)

@@ -70,14 +70,40 @@ def append(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) ->
     before = newest(spark, table.name)[0]
     with_note(spark, note)
     unwrapped(guard(rows, table).writeTo(table.name).option("mergeSchema", "true").append)
+    if newest(spark, table.name)[0] == before:
+        return confirm(spark, table, note=note)
     return Written(rows_written(spark, table.name, since=before), "append")
+
+
+def confirm(spark: SparkSession, table: Table, *, note: Note) -> Written:
+    """A commit of the note alone: what was read brought nothing, and need not be read again."""
+    with_note(spark, note)
+    spark.sql(f"alter table {table.name} set tblproperties ('attest.read' = '{uuid.uuid4().hex}')")
+    return Written(0, "nothing new")
+
+
+def replace_difference(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) -> Written:
+    """Replace the keys whose rows are not those that the table has; `rows` is all that it should have."""
+    require_columns(spark, table, rows)
+    assert table.key is not None
+    with staged(spark, table, guard(rows, table).select(*columns_of(spark, table))) as wanted:
+        held = spark.table(table.name)
+        # Maps cannot be compared, their text can.
+        told = [F.to_json(F.struct(*columns_of(spark, table))).alias("told")]
+        ours, theirs = wanted.select(table.key, *told), held.select(table.key, *told)
+        changed = ours.exceptAll(theirs).union(theirs.exceptAll(ours)).select(table.key).distinct()
+        keys = changed.localCheckpoint()
+        if keys.isEmpty():
+            return confirm(spark, table, note=note)
+        kept = wanted.join(keys, on=table.key, how="left_semi").select(*columns_of(spark, table))
+        return replace_kept(spark, table, kept, keys=keys, note=note)
 
 
 def replace_by_key(spark: SparkSession, table: Table, rows: DataFrame, *, keys: DataFrame, note: Note) -> Written:
     """Replace all rows of `keys` by `rows`; a key without rows becomes empty; no other key is touched.
 
     Delta's `replaceOn` is the cheapest way but leaves the keys that have no new rows, so
-    a batch that empties a key goes by MERGE. Both need a source that answers the same
+    a batch that takes a key's rows away goes by MERGE. Both need a source that answers the same
     twice, hence rows are computed once and kept, without the plan that made them.
     """
     require_columns(spark, table, rows)
@@ -94,8 +120,11 @@ def replace_kept(spark: SparkSession, table: Table, kept: DataFrame, *, keys: Da
             f"{table.name}: the model returned rows of {key} = {found.stray!r}, which has no news. "
             "Restrict its inputs with with_news(...). Nothing was written."
         )
+    gone = found.emptied and not spark.table(table.name).join(without_rows(keys, kept, key), key, "left_semi").isEmpty()
+    if not found.rows and not gone:
+        return confirm(spark, table, note=note)
     with_note(spark, note)
-    if not found.emptied:
+    if not gone:
         writer = kept.alias("s").write.format("delta").mode("overwrite").option("targetAlias", "t")
         writer.option("replaceOn", f"t.{key} = s.{key}").saveAsTable(table.name)
         return Written(found.rows, "replaceOn")
@@ -110,6 +139,10 @@ def replace_kept(spark: SparkSession, table: Table, kept: DataFrame, *, keys: Da
         .execute()
     )
     return Written(found.rows, "merge")
+
+
+def without_rows(keys: DataFrame, kept: DataFrame, key: str) -> DataFrame:
+    return keys.select(key).join(kept.select(key), on=key, how="left_anti")
 
 
 @contextmanager

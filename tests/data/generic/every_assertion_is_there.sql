@@ -2,9 +2,10 @@
     The table holds each assertion of the evidence once, and no other.
 
     Law B1: it is derived from all of the evidence, so an assertion that is missing means a
-    key that was not rebuilt, and a stray one a key that was not emptied.
+    key that was not rebuilt, and a stray one a key that was not emptied. Law B9: what the
+    gate rejected is in no state; law B8: what snapshots prove is.
 #}
-{% test every_assertion_is_there(model, evidence) %}
+{% test every_assertion_is_there(model, evidence, absences=none) %}
 
 select *
 
@@ -37,6 +38,18 @@ from (
             false as is_kept
 
         from {{ evidence }}
+        where verdict <> 'REJECT_FOR_AUTHORITATIVE_BRONZE'
+        {%- if absences is not none %}
+
+        union all
+
+        select
+            bk,
+            assertion_id,
+            false as is_kept
+
+        from {{ absences }}
+        {%- endif %}
     )
     group by bk, assertion_id
 )

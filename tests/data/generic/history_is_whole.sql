@@ -5,7 +5,7 @@
     begins late or breaks off was not rebuilt. `rules` may set the basis: what arrived
     after it does not count.
 #}
-{% test history_is_whole(model, assertions, rules=none) %}
+{% test history_is_whole(model, assertions, rules=none, clock='source') %}
 
 with linked as (
 
@@ -25,11 +25,12 @@ spoken as (
 
     select
         bk,
-        min(source_event_ts) as first_said
+        min(effective_ts) as first_said
 
     from {{ assertions }}
+    where clock = '{{ clock }}'
     {%- if rules is not none %}
-    where ingest_ts <= coalesce((select max(basis_set) from {{ rules }}), ingest_ts)
+        and ingest_ts <= coalesce((select max(basis_set) from {{ rules }}), ingest_ts)
     {%- endif %}
     group by bk
 

@@ -1,0 +1,36 @@
+{#
+    One row an assertion: of its copies, the one that stands for it.
+
+    Law E1: that is the one that arrived first, then by file, then by run; what follows only
+    makes the choice total. Law B9: what the gate rejected is evidence and no more.
+#}
+{% macro first_copies(arrivals) -%}
+
+select * except (copy)
+
+from (
+    select
+        *,
+        row_number() over (
+            partition by bk, assertion_id
+            order by
+                ingest_ts,
+                source_file nulls last,
+                ingest_run_id nulls last,
+                source_record,
+                source_path,
+                landing_id
+        ) as copy
+
+    from (
+        -- One shuffle serves all that follows: copies, order and states are within an entity.
+        select *
+
+        from {{ arrivals }}
+        where verdict <> 'REJECT_FOR_AUTHORITATIVE_BRONZE'
+        distribute by bk
+    )
+) as copies
+where copy = 1
+
+{%- endmacro %}

@@ -1,4 +1,0 @@
-{{ ordered(
-    arrivals=ref('customer_assertions'),
-    attributes=attributes_of('customer')
-) }}

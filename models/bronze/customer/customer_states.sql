@@ -1,0 +1,7 @@
+{{ states(
+    arrivals=with_absences(
+        evidence=with_news(ref('customer_assertions')),
+        absences=with_news(ref('customer_absences'))
+    ),
+    attributes=attributes_of('customer')
+) }}

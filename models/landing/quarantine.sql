@@ -1,0 +1,1 @@
+{{ quarantined(landings=ref('landings')) }}

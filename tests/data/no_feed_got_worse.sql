@@ -1,0 +1,14 @@
+-- The feeds whose newest landing got a worse verdict than they had before, where the contract says to fail, as it does unless it says otherwise.
+select
+    verdict.feed,
+    verdict.verdict,
+    verdict.recorded_at,
+    verdict.reasons,
+    'Got worse. Mend the source, or promise on_worse warn in seeds/promises.csv; what it landed since waits for attest release.' as problem
+
+from {{ ref('feed_verdicts') }} as verdict
+left join {{ ref('promises') }} as promised
+    on verdict.feed = promised.feed and promised.promise = 'on_worse'
+where verdict.superseded_at is null
+    and verdict.is_worse
+    and coalesce(promised.value, 'fail') = 'fail'
