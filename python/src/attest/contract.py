@@ -6,6 +6,7 @@ import difflib
 import re
 from dataclasses import dataclass
 from datetime import tzinfo
+from functools import cached_property
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -32,6 +33,11 @@ class Feed:
     fields: frozenset[str]
     inheritance: str
 
+    @cached_property
+    def key_fields(self) -> tuple[str, ...]:
+        """The fields that name the entity together; usually one."""
+        return tuple(self.key_field.split())
+
 
 def read_contracts(path: Path) -> dict[str, Feed]:
     """Every feed of the seed, by name. Its other columns (who owns it, why) are for people."""
@@ -52,7 +58,7 @@ def read_contracts(path: Path) -> dict[str, Feed]:
 
 def to_feed(row: dict[str, str], *, where: str) -> Feed:
     for required in REQUIRED:
-        if not row[required]:
+        if not row[required].strip():
             raise ContractError(f"{where}: {required} is empty. Every feed has one.")
     if not NAME.fullmatch(row["feed"]):
         raise ContractError(
@@ -67,7 +73,7 @@ def to_feed(row: dict[str, str], *, where: str) -> Feed:
         time_zone = ZoneInfo(row["time_zone"]) if row["time_zone"] else None
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ContractError(f"{where}: no time zone is called {row['time_zone']!r}. Try Europe/London.") from None
-    named = [row["key_field"], row["source_time_field"], *row["other_fields"].split()]
+    named = [*row["key_field"].split(), row["source_time_field"], *row["other_fields"].split()]
     sequence = row["sequence_field"] or None
     return Feed(
         name=row["feed"],
