@@ -34,7 +34,8 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
     'materialized': config.get('materialized'),
     'full_refresh': should_full_refresh(),
     'code': code,
-    'is_python': model.language == 'python',
+    'is_python': model.language == 'python' or config.get('through') is not none,
+    'through': config.get('through'),
     'table': declared_table(),
 } -%}
 {%- do order.update(lineage_of(model)) -%}

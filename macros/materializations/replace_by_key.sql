@@ -2,8 +2,9 @@
     Materialize a model by replacing, in one commit, all rows of the keys that have news.
 
     The first build, and --full-refresh, write the whole table. Config: `key`, the column
-    to replace by; `identity`, the columns that no two rows may share; `partition_by` and
-    `tblproperties` as usual. Serves SQL and Python models alike.
+    to replace by; `identity`, the columns that no two rows may share; `through`, a function of
+    a Python package that the rows go through; `partition_by` and `tblproperties` as usual.
+    Serves SQL and Python models alike.
 #}
 {% materialization replace_by_key, adapter='spark', supported_languages=['sql', 'python'] -%}
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,8 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
         keys = keys.localCheckpoint()
         keys.createOrReplaceTempView(VIEW)
     rows = compute() if compute is not None else spark.sql(sql_of(wanted, restricted=keys is not None))
+    if wanted["through"]:
+        rows = function_of(wanted["through"])(rows)
     if keys is None:
         written = write.create(spark, table, rows, note=news.note)
     elif is_log:
@@ -115,6 +118,13 @@ def sql_of(wanted: dict[str, Any], *, restricted: bool) -> str:
     """The model's SQL; where everything is rebuilt, without the join that keeps to the news."""
     code: str = wanted["code"]
     return code if restricted else code.replace(wanted["only_news"], "")
+
+
+def function_of(name: str) -> Callable[[DataFrame], DataFrame]:
+    """The function that a model's rows go through before they are written, such as attest.states.whole_states."""
+    module, _, function = name.rpartition(".")
+    found: Callable[[DataFrame], DataFrame] = getattr(import_module(module), function)
+    return found
 
 
 def is_due(target: Standing, now: str) -> bool:
