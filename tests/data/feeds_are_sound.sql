@@ -1,4 +1,5 @@
 {%- set landing_models = graph.nodes.values() | selectattr('config.materialized', 'equalto', 'landing') | map(attribute='name') -%}
+{%- set entities = var('entities').keys() | list + var('transactions').keys() | list -%}
 -- The rows of seeds/feeds.csv that cannot stand, each with what is wrong and what to do.
 
 with feeds as (
@@ -29,8 +30,8 @@ select
         case
             when entity is null
                 then 'entity is empty. Name the entity that the feed is about.'
-            when entity not in ('{{ var("entities") | join("', '") }}')
-                then concat('No entity is called ', entity, '. There are: {{ var("entities") | join(", ") }}.')
+            when entity not in ('{{ entities | join("', '") }}')
+                then concat('No entity is called ', entity, '. There are: {{ entities | join(", ") }}.')
         end,
         case
             when owner is null or reason is null

@@ -1,0 +1,4 @@
+{{ ordered(
+    arrivals=ref('account_assertions'),
+    attributes=attributes_of('account')
+) }}

@@ -1,0 +1,2 @@
+-- The package completes each assertion's state: see `through` in dbt_project.yml.
+select * from {{ with_news(ref('account_ordered')) }}

@@ -1,0 +1,4 @@
+{{ ordered(
+    arrivals=ref('holding_assertions'),
+    attributes=attributes_of('holding')
+) }}

@@ -1,0 +1,5 @@
+{{ timeline(
+    entity='holding',
+    states=with_news(ref('holding_states')),
+    attributes=attributes_of('holding')
+) }}

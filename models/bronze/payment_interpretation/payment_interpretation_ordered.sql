@@ -1,0 +1,4 @@
+{{ ordered(
+    arrivals=ref('payment_interpretation_assertions'),
+    attributes=attributes_of('payment_interpretation')
+) }}
