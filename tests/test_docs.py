@@ -93,7 +93,7 @@ def test_the_entities_and_facts_that_are_shipped_come_out_as_told(spark: SparkSe
     ]
     assert spark.table(f"{SCHEMA}.holding_current").where("account_no = 'A-001'").count() == 2
     paid = {row.bk: row for row in spark.table(f"{SCHEMA}.payment").collect()}
-    assert {key: (str(row.amount), row.replay_count, row.corrects) for key, row in paid.items()} == {
+    assert {key: (f"{row.amount:.2f}", row.replay_count, row.corrects) for key, row in paid.items()} == {
         "P-1001": ("250.00", 1, None),
         "P-1002": ("9800.00", 0, None),
         "P-1003": ("205.00", 0, "P-1001"),
@@ -106,7 +106,7 @@ def test_section_11_3_what_happened_what_we_believed_and_what_changed_is_one_que
     [query] = fences("docs/transactions.md", "sql")
     done = dbt("compile", "--inline", query, schema=SCHEMA, project=project)
     rows = spark.sql(done.result.results[0].node.compiled_code).where("bk = 'P-1002'").collect()
-    assert [(str(row.amount), row.believed_then, row.believed_later, row.on_the_word_of) for row in rows] == [
+    assert [(f"{row.amount:.2f}", row.believed_then, row.believed_later, row.on_the_word_of) for row in rows] == [
         ("9800.00", "Suspicious", "Normal", "DESK")
     ]
 

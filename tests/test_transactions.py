@@ -54,7 +54,11 @@ def test_law_b7_a_correction_is_another_fact_and_leaves_the_original_as_it_was(s
     [alone] = payments(spark, [PAID])
     original, correction = payments(spark, [PAID, CORRECTION])
     assert original == alone
-    assert (correction.corrects, str(correction.amount), correction.is_conflicting) == (original.bk, "205.00", False)
+    assert (correction.corrects, f"{correction.amount:.2f}", correction.is_conflicting) == (
+        original.bk,
+        "205.00",
+        False,
+    )
 
 
 def test_a_correction_may_come_before_its_original(spark: SparkSession) -> None:
@@ -66,7 +70,7 @@ def test_a_correction_may_come_before_its_original(spark: SparkSession) -> None:
 def test_one_identity_with_two_contents_is_kept_twice_and_flagged(spark: SparkSession) -> None:
     """Law B7 says nothing of it: what happened cannot have happened in two ways, and nobody's word is lost."""
     rows = payments(spark, [PAID, OTHER_AMOUNT, REPEAT])
-    assert [(str(row.amount), row.replay_count, row.is_conflicting) for row in rows] == [
+    assert [(f"{row.amount:.2f}", row.replay_count, row.is_conflicting) for row in rows] == [
         ("250.00", 1, True),
         ("205.00", 0, True),
     ]
