@@ -1,4 +1,7 @@
-"""What `make build` does: land the demo once, run `dbt build`, and ask about customer C123."""
+"""What `make build` does: land the demo once, run `dbt build`, and ask about customer C123.
+
+Arguments go to `dbt build`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,13 @@ from attest.why import explain
 from dbt.cli.main import dbtRunner
 
 ROOT = Path(__file__).resolve().parent.parent
-DEMO = Path("examples/worked/12_4_8.jsonl")
+DEMO = {
+    "worked": Path("examples/worked/12_4_8.jsonl"),
+    "accounts": Path("examples/accounts.jsonl"),
+    "holdings": Path("examples/holdings.jsonl"),
+    "payments": Path("examples/payments.jsonl"),
+    "payment_review": Path("examples/payment_review.jsonl"),
+}
 RUN = "demo"
 # Unit tests prove the macros, not the data: they belong to `make test`.
 BUILD = ("build", "--exclude-resource-type", "unit_test")
@@ -24,16 +33,17 @@ BUILD = ("build", "--exclude-resource-type", "unit_test")
 def main() -> int:
     project = read_project(ROOT)
     spark = isolated(start(project.parameters))
-    feed = find_feed(read_contracts(ROOT / "seeds" / "feeds.csv"), "worked")
-    landing = land(
-        spark,
-        feed=feed,
-        table=f"{project.schema}.landing_worked",
-        paths=[DEMO],
-        delivery=new_delivery(run_id=RUN),
-    )
-    print(f"landed {landing.records} records of {DEMO}" if landing.records else "the demo data is landed")
-    built = dbtRunner().invoke([*BUILD, "--project-dir", str(ROOT), "--profiles-dir", str(ROOT)])
+    contracts = read_contracts(ROOT / "seeds" / "feeds.csv")
+    for name, path in DEMO.items():
+        landing = land(
+            spark,
+            feed=find_feed(contracts, name),
+            table=f"{project.schema}.landing_{name}",
+            paths=[path],
+            delivery=new_delivery(run_id=RUN),
+        )
+        print(f"landed {landing.records} records of {path}" if landing.records else f"{path} is landed")
+    built = dbtRunner().invoke([*BUILD, *sys.argv[1:], "--project-dir", str(ROOT), "--profiles-dir", str(ROOT)])
     if not built.success:
         return 1
     print("\nWhat is believed of customer C123, and why\n")

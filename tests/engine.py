@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 from attest.contract import Feed, read_contracts
 from attest.land import Delivery, read_line, to_arrow
-from attest.macros import render
+from attest.macros import engine, render
+from jinja2 import Environment, StrictUndefined
 from pyspark.sql import DataFrame, SparkSession
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,9 +26,9 @@ def sql(macro: str, /, **arguments: Any) -> str:
     return render(ROOT, macro, **arguments)
 
 
-def contract(*, inheritance: str = "as_known") -> Feed:
+def contract(name: str = "worked", *, inheritance: str = "as_known") -> Feed:
     feeds = read_contracts(ROOT / "seeds" / "feeds.csv")
-    return feeds["worked" if inheritance == "as_known" else "worked_repaired"]
+    return feeds[name if inheritance == "as_known" else f"{name}_repaired"]
 
 
 def landed(events: Iterable[Mapping[str, Any]], *, feed: Feed, file: str = "events.jsonl", number: int = 1) -> pa.Table:
@@ -41,17 +42,21 @@ def landed(events: Iterable[Mapping[str, Any]], *, feed: Feed, file: str = "even
     return staged
 
 
-def assertions(spark: SparkSession, landing: pa.Table) -> DataFrame:
-    """The evidence of one landing, by the mapping that the worked feed's view has."""
+def assertions(
+    spark: SparkSession,
+    landing: pa.Table,
+    *,
+    model: str = "customer/customer_from_worked",
+    attributes: Mapping[str, str] = ATTRIBUTES,
+) -> DataFrame:
+    """The evidence of one landing, by the mapping that the feed's view has."""
     spark.createDataFrame(landing).createOrReplaceTempView("landing")
-    mapping = (ROOT / "models/bronze/customer/customer_from_worked.sql").read_text()
-    mapping = mapping.replace("{{ ref('landing_worked') }}", "landing")
-    mapping = mapping.replace(
-        "{{ mentions(fields='fields', attributes=attributes_of('customer')) | indent(4) }}",
-        sql("mentions", fields="fields", attributes=ATTRIBUTES),
-    ).replace("{{ provenance() | indent(4) }}", sql("provenance"))
-    spark.sql(mapping).createOrReplaceTempView("feed")
-    return spark.sql(sql("evidence", feeds=["feed"], attributes=ATTRIBUTES))
+    mapping = Environment(undefined=StrictUndefined, autoescape=False).from_string(
+        (ROOT / "models/bronze" / f"{model}.sql").read_text(encoding="utf-8")
+    )
+    macros = vars(engine(ROOT)) | {"ref": lambda _: "landing", "attributes_of": lambda _: attributes}
+    spark.sql(mapping.render(macros)).createOrReplaceTempView("feed")
+    return spark.sql(sql("evidence", feeds=["feed"], attributes=attributes))
 
 
 def states(spark: SparkSession, evidence: DataFrame) -> DataFrame:

@@ -12,12 +12,16 @@ from typing import Any
 
 import pytest
 from attest import cli
+from cases import WHOLE
 from pyspark.sql import SparkSession
 
 SCHEMA = "clocks"
 Dbt = Callable[..., Any]
 Attest = Callable[..., str]
-BRONZE = ("--exclude", "path:models/silver", "--exclude-resource-type", "unit_test")
+BRONZE = (
+    *("--select", "+customer_timeline", "+customer_fallback_timeline", "+feed_verdicts", "quarantine", "feeds"),
+    *(*WHOLE, "--exclude-resource-type", "unit_test"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +228,7 @@ def test_law_b6_what_would_mix_two_clocks_in_one_timeline_fails_the_build(
     settings.write_text(
         declared.replace("    customer:\n      attributes", "    customer:\n      clock: arrival\n      attributes")
     )
-    assert build(fails=True) == ["feeds_are_sound"], "its feeds in source time would be mixed with those without"
+    assert "feeds_are_sound" in build(fails=True), "its feeds in source time would be mixed with those without"
     settings.write_text(declared)
 
     fallback.unlink()

@@ -61,6 +61,12 @@ def test_columns_may_stand_in_any_order_and_others_beside_them(contracts: Contra
     assert contracts(*turned) == contracts(COLUMNS, CRM)
 
 
+def test_a_key_may_be_of_several_fields(contracts: Contracts) -> None:
+    feed = contracts(COLUMNS, CRM.replace(",id,", ",customer_no account_no,"))["crm"]
+    assert feed.key_fields == ("customer_no", "account_no")
+    assert feed.fields == {"customer_no", "account_no", "changed_at", "number", "name", "address"}
+
+
 def test_the_projects_own_contracts_are_read() -> None:
     feed = read_contracts(ROOT / "seeds" / "feeds.csv")["worked"]
     assert {"customer_id", "source_system", "source_event_ts", "ingest_ts", "is_deleted"} <= feed.fields
@@ -73,6 +79,7 @@ WRONG = {
     "a continent is no zone": ([COLUMNS, CRM.replace("Europe/London", "Europe")], 2, "no time zone is called"),
     "a path is no zone": ([COLUMNS, CRM.replace("Europe/London", "/etc/localtime")], 2, "no time zone is called"),
     "no key": ([COLUMNS, CRM.replace(",id,", ",,")], 2, "key_field is empty"),
+    "only a space for a key": ([COLUMNS, CRM.replace(",id,", ", ,")], 2, "key_field is empty"),
     "no entity": ([COLUMNS, CRM.replace("customer", "")], 2, "entity is empty"),
     "no name": ([COLUMNS, CRM.replace("crm", "", 1)], 2, "feed is empty"),
     "no source type": ([COLUMNS, CRM.replace("file", "", 1)], 2, "source_type is empty"),

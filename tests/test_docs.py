@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attest import cli
-from cases import messages
+from cases import CUSTOMER, messages
 from engine import ROOT
 from pyspark.sql import SparkSession
 
 SCHEMA = "newcomer"
+OFFICE = (
+    "--select",
+    "+office_timeline",
+    "+office_why",
+    "+office_current",
+    "feeds",
+    "customer_rules",
+    "customer_belief",
+)
 Dbt = Callable[..., Any]
+Typed = Callable[..., None]
 
 
 def fences(document: str, language: str = "") -> list[str]:
@@ -33,11 +45,16 @@ def commands(document: str) -> list[list[str]]:
     return [[Path(words[0]).name, *words[1:]] for words in typed]
 
 
-@pytest.fixture(scope="module")
-def typed(project: Path, dbt: Dbt) -> Callable[[list[str]], None]:
-    """Type a command in that project, on the tests' lake."""
+def add_to_landings(project: Path, landing: str) -> None:
+    landings = project / "models/landing/landings.sql"
+    landings.write_text(landings.read_text().replace("landed([\n", f"landed([\n    ref('{landing}'),\n"))
 
-    def run(words: list[str]) -> None:
+
+@pytest.fixture(scope="module")
+def typed(project: Path, dbt: Dbt) -> Typed:
+    """Type a command in that project, on the tests' lake; a build may be cut down to what is asked about."""
+
+    def run(words: list[str], *cut_down: str) -> None:
         os.environ["ATTEST_SCHEMA"] = SCHEMA
         if words[0] == "attest":
             here = Path.cwd()
@@ -47,15 +64,17 @@ def typed(project: Path, dbt: Dbt) -> Callable[[list[str]], None]:
             finally:
                 os.chdir(here)
         else:
-            unit_tests = ["--exclude-resource-type", "unit_test"] if words[1] == "build" else []
-            dbt(*words[1:], *unit_tests, schema=SCHEMA, project=project)
+            more = [*cut_down, "--exclude-resource-type", "unit_test"] if words[1] == "build" else []
+            dbt(*words[1:], *more, schema=SCHEMA, project=project)
 
     return run
 
 
 def test_every_command_of_the_readme_runs(
-    spark: SparkSession, typed: Callable[[list[str]], None], project: Path, capsys: pytest.CaptureFixture[str]
+    spark: SparkSession, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    for feed in ("accounts", "holdings", "payments", "payment_review"):
+        typed(["attest", "land", feed, f"examples/{feed}.jsonl"])
     asked = commands("README.md")
     assert len(asked) >= 7
     landing = [words for words in asked if words[1] in ("land", "build")]
@@ -64,16 +83,107 @@ def test_every_command_of_the_readme_runs(
     assert 'status = "Restricted"' in capsys.readouterr().out
 
 
-def test_the_how_to_adds_a_feed_to_a_lake_that_is_built(
-    spark: SparkSession, typed: Callable[[list[str]], None], project: Path
+def test_the_entities_and_facts_that_are_shipped_come_out_as_told(spark: SparkSession) -> None:
+    """An account, a holding (its key has two fields) and a payment, each from its example."""
+    [account] = spark.table(f"{SCHEMA}.account_current").collect()
+    assert (account.bk, account.product, str(account.credit_limit), account.status) == (
+        "A-001", "Current", "1250.50", "Open",
+    )  # fmt: skip
+    [closed] = spark.table(f"{SCHEMA}.account_timeline").where("bk = 'A-002' and is_current").collect()
+    assert (closed.is_deleted, closed.product, f"{closed.opened_on}") == (True, "Savings", "2026-03-02")
+    held = spark.table(f"{SCHEMA}.holding_timeline").where("customer_no = 'C200'").orderBy("version").collect()
+    assert [(row.bk, row.account_no, row.role, row.is_current) for row in held] == [
+        ("C200|A-001", "A-001", "Signatory", False),
+        ("C200|A-001", "A-001", "Owner", True),
+    ]
+    assert spark.table(f"{SCHEMA}.holding_current").where("account_no = 'A-001'").count() == 2
+    paid = {row.bk: row for row in spark.table(f"{SCHEMA}.payment").collect()}
+    assert {key: (f"{row.amount:.2f}", row.replay_count, row.corrects) for key, row in paid.items()} == {
+        "P-1001": ("250.00", 1, None),
+        "P-1002": ("9800.00", 0, None),
+        "P-1003": ("205.00", 0, "P-1001"),
+    }
+
+
+def test_section_11_3_what_happened_what_we_believed_and_what_changed_is_one_query(
+    spark: SparkSession, dbt: Dbt, project: Path
 ) -> None:
+    [query] = fences("docs/transactions.md", "sql")
+    done = dbt("compile", "--inline", query, schema=SCHEMA, project=project)
+    rows = spark.sql(done.result.results[0].node.compiled_code).where("bk = 'P-1002'").collect()
+    assert [(f"{row.amount:.2f}", row.believed_then, row.believed_later, row.on_the_word_of) for row in rows] == [
+        ("9800.00", "Suspicious", "Normal", "DESK")
+    ]
+
+
+def test_law_b7_a_build_names_what_is_left_to_people_and_moves_what_was_told_again(
+    spark: SparkSession, dbt: Dbt, typed: Typed, project: Path
+) -> None:
+    """A conflict that nobody corrected and a correction without an original warn; they stop no build."""
+    rows = {row.bk: row for row in spark.table(f"{SCHEMA}.payment").collect()}
+    told = [json.loads(line) for line in (project / "examples/payments.jsonl").read_text().splitlines()]
+    again = told[0] | {"ingest_ts": "2026-03-09T00:00:00Z"}
+    orphan = told[3] | {"payment_id": "P-1005", "corrects": "P-1004"}
+    events = [again, told[1] | {"amount": 9800.01}, orphan]
+    (project / "examples/more.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    typed(["attest", "land", "payments", "examples/more.jsonl"])
+    done = dbt("build", "--select", "landing_payments+", schema=SCHEMA, project=project)
+    warned = {one.node.name: one.failures for one in done.result.results if one.status == "warn"}
+    assert warned == {"payments_of_one_identity_agree": 2, "corrections_of_payments_have_an_original": 1}
+    assert ": 3 bk, 4 rows" in messages(spark, SCHEMA)["payment"]
+    after = {(row.bk, row.event_hash): row.asDict() for row in spark.table(f"{SCHEMA}.payment").collect()}
+    moved = {
+        key: {name for name, value in row.asDict().items() if after[key, row.event_hash][name] != value}
+        for key, row in rows.items()
+    }
+    assert moved == {"P-1001": {"last_seen_ts", "replay_count"}, "P-1002": {"is_conflicting"}, "P-1003": set()}
+
+
+def test_the_how_to_adds_an_entity_to_a_lake_that_is_built(
+    spark: SparkSession, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Steps 1 to 8 of the how-to, from its own blocks; what the file says comes out, and nothing else is news."""
+    how_to = "docs/add_an_entity.md"
+    attributes, bronze, silver = fences(how_to, "yaml")
+    settings = project / "dbt_project.yml"
+    text = settings.read_text().replace("  entities:\n", f"  entities:\n{attributes}")
+    text = text.replace("\n    silver:\n", f"{bronze}\n    silver:\n")
+    settings.write_text(text.replace("\non-run-end:", f"{silver}\non-run-end:"))
+    for seed, rows in zip(("feeds", "promises", "attribute_groups", "precedence"), fences(how_to), strict=True):
+        with (project / f"seeds/{seed}.csv").open("a") as file:
+            file.write(rows)
+    landing, mapping, _ = fences(how_to, "sql")
+    add_to_landings(project, "landing_offices")
+    (project / "models/landing/landing_offices.sql").write_text(landing)
+    subprocess.run(["sh", "-e", "-c", *fences(how_to, "sh")], cwd=project, check=True)
+    (project / "models/bronze/office/office_from_offices.sql").write_text(mapping)
+    (project / "examples/offices.jsonl").write_text(fences(how_to, "json")[0])
+    for words in commands(how_to):
+        typed(words, *(OFFICE if words == ["dbt", "build"] else ()))
+    assert 'phone = "0113 496 0999"' in capsys.readouterr().out
+    said = messages(spark, SCHEMA)
+    assert (said["customer_belief"], said["office_belief"].split(",")[0]) == ("no news", "create: everything")
+    versions = spark.table(f"{SCHEMA}.office_timeline").where("bk = 'O-7'").orderBy("version").collect()
+    assert [(row.city, row.phone, row.is_current) for row in versions] == [
+        ("Leeds", "0113 496 0000", False),
+        ("Leeds", "0113 496 0999", True),
+    ]
+    now = {row.bk: (row.city, row.phone) for row in spark.table(f"{SCHEMA}.office_current").collect()}
+    assert now == {"O-7": ("Leeds", "0113 496 0999"), "O-9": ("York", "01904 496 000")}
+    written = [file.name for file in (project / "models").rglob("office_*") if "account" in file.read_text()]
+    assert written == [], "what is copied from another entity speaks of this one alone"
+
+
+def test_the_how_to_adds_a_feed_to_a_lake_that_is_built(spark: SparkSession, typed: Typed, project: Path) -> None:
     """Steps 1 to 5 of the how-to, from its own blocks; then what the file says, and nothing else, is news."""
     assert spark.catalog.tableExists(f"{SCHEMA}.customer_timeline"), "the README's commands go first"
-    contract_row, rule_row = (block for block in fences("docs/add_a_feed.md") if "," in block)
+    contract_row, promises, rule_row = (block for block in fences("docs/add_a_feed.md") if "," in block)
     bronze = project / "models/bronze/customer"
     (project / "examples/vendor.jsonl").write_text(fences("docs/add_a_feed.md", "json")[0])
-    with (project / "seeds/feeds.csv").open("a") as seed:
-        seed.write(contract_row)
+    for name, block in (("feeds", contract_row), ("promises", promises)):
+        with (project / f"seeds/{name}.csv").open("a") as seed:
+            seed.write(block)
+    add_to_landings(project, "landing_vendor")
     (project / "models/landing/landing_vendor.sql").write_text("-- Written by `attest land vendor FILE…`.\n")
     (bronze / "customer_from_vendor.sql").write_text(fences("docs/add_a_feed.md", "sql")[0])
     evidence = bronze / "customer_assertions.sql"
@@ -84,7 +194,7 @@ def test_the_how_to_adds_a_feed_to_a_lake_that_is_built(
 
     steps = commands("docs/add_a_feed.md")
     for words in steps:
-        typed(words)
+        typed(words, *CUSTOMER)
     assert spark.table(f"{SCHEMA}.customer_assertions").count() == before + 1
     assert ": 1 bk, " in messages(spark, SCHEMA)["customer_states"]
     name = f"select name from {SCHEMA}.customer_timeline where bk = 'C123' and is_current"
@@ -93,12 +203,12 @@ def test_the_how_to_adds_a_feed_to_a_lake_that_is_built(
 
     with (project / "seeds/precedence.csv").open("a") as seed:
         seed.write(rule_row)
-    typed(["dbt", "build"])
+    typed(["dbt", "build"], *CUSTOMER)
     assert spark.table(f"{SCHEMA}.customer_current").where("bk = 'C123' and name = 'Jane C. Carter'").count() == 1
 
 
 def test_a_landing_table_made_anew_takes_nothing_from_the_evidence(
-    spark: SparkSession, dbt: Dbt, typed: Callable[[list[str]], None], project: Path
+    spark: SparkSession, dbt: Dbt, typed: Typed, project: Path
 ) -> None:
     """Law E2. The evidence keeps what the lost table gave, a test says that it is lost, and new landings count."""
     before = spark.table(f"{SCHEMA}.customer_assertions").count()
@@ -109,5 +219,5 @@ def test_a_landing_table_made_anew_takes_nothing_from_the_evidence(
     assert wrong == ["customer_evidence_is_conserved"]
     assert spark.table(f"{SCHEMA}.customer_assertions").count() == before
     typed(["attest", "land", "worked", "examples/worked/12_4_7.jsonl"])
-    dbt("run", schema=SCHEMA, project=project)
+    dbt("run", *CUSTOMER, schema=SCHEMA, project=project)
     assert spark.table(f"{SCHEMA}.customer_assertions").count() == before + 4

@@ -12,7 +12,7 @@ from itertools import combinations, pairwise, permutations
 from typing import Any
 
 import pytest
-from cases import golden, versions_by_key
+from cases import CUSTOMER, golden, versions_by_key
 from pyspark.sql import SparkSession
 
 SCHEMA = "orders"
@@ -51,7 +51,8 @@ def built(root_session: SparkSession, dbt: Callable[..., Any], lander: Callable[
                 landings[place] += [given(event, name, key) for event in batch]
     for place in sorted(landings):
         lander(landings[place], schema=SCHEMA)
-        dbt("run", schema=SCHEMA) if place else dbt("build", "--exclude-resource-type", "unit_test", schema=SCHEMA)
+        build = ["run"] if place else ["build", "--exclude-resource-type", "unit_test"]
+        dbt(*build, *CUSTOMER, schema=SCHEMA)
     return case_of
 
 

@@ -155,6 +155,17 @@ def test_laws_e1_and_e4_no_key_no_source_or_no_source_time_is_quarantined(
     assert "have the source send" in refused.detail
 
 
+@pytest.mark.parametrize("missing", ["customer_no", "account_no"])
+@pytest.mark.parametrize("value", [None, "null", '"  "'])
+def test_a_key_of_several_fields_needs_every_one(missing: str, value: str | None) -> None:
+    held = {"customer_no": '"C1"', "account_no": '"A1"', "changed_at": '"2026-03-01"', "role": '"Owner"'} | {
+        missing: value
+    }
+    text = "{" + ", ".join(f'"{name}": {said}' for name, said in held.items() if said is not None) + "}"
+    refused = quarantined(text, contract("holdings"))
+    assert (refused.reason, refused.detail.split()[0]) == ("missing_key", missing)
+
+
 def test_a_feed_whose_contract_has_no_source_field_needs_none() -> None:
     one_source = replace(WORKED, fields=WORKED.fields - {"source_system"})
     assert read_record(line(source_system=None), one_source).fields["customer_id"] == "C1"

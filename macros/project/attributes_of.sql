@@ -1,12 +1,12 @@
 {#
-    The attributes of an entity and their types, as declared once in dbt_project.yml.
+    The attributes of an entity, or of a kind of transaction, and their types, as declared once in dbt_project.yml.
 #}
 {% macro attributes_of(entity) -%}
 
-{%- set entities = var('entities') -%}
+{%- set entities = dict(var('entities'), **var('transactions', {})) -%}
 {%- if entity not in entities -%}
     {{ exceptions.raise_compiler_error(
-        "No entity is called '" ~ entity ~ "'. Declare it under vars: entities: in dbt_project.yml, which has: "
+        "No entity is called '" ~ entity ~ "'. Declare it under vars: entities: or transactions: in dbt_project.yml, which has: "
         ~ entities | join(', ') ~ "."
     ) }}
 {%- endif -%}

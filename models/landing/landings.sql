@@ -2,4 +2,8 @@
     ref('landing_worked'),
     ref('landing_worked_repaired'),
     ref('landing_registry'),
+    ref('landing_accounts'),
+    ref('landing_holdings'),
+    ref('landing_payments'),
+    ref('landing_payment_review'),
 ]) }}

@@ -8,6 +8,8 @@
         {%- do with_fallback.append(entity) -%}
     {%- endif -%}
 {%- endfor -%}
+{%- set transactions = var('transactions', {}).keys() | list -%}
+{%- set entities = var('entities').keys() | list + transactions -%}
 -- The rows of seeds/feeds.csv that cannot stand, each with what is wrong and what to do.
 
 with feeds as (
@@ -41,11 +43,11 @@ select
         case
             when entity is null
                 then 'entity is empty. Name the entity that the feed is about.'
-            when entity not in ('{{ var("entities") | join("', '") }}')
-                then concat('No entity is called ', entity, '. There are: {{ var("entities") | join(", ") }}.')
+            when entity not in ('{{ entities | join("', '") }}')
+                then concat('No entity is called ', entity, '. There are: {{ entities | join(", ") }}.')
             when has_source_time and entity in ('{{ by_arrival | join("', '") }}')
                 then 'Has a source time, and its entity goes by arrival: one timeline cannot have both clocks. Take clock: arrival from the entity, or the promise from the feed.'
-            when not has_source_time and entity not in ('{{ (by_arrival + with_fallback) | join("', '") }}')
+            when not has_source_time and entity not in ('{{ (by_arrival + with_fallback + transactions) | join("', '") }}')
                 then concat('Has no source time to rely on, and ', entity, ' goes by source time. Add models/bronze/', entity, '/', entity, '_fallback_timeline.sql, where its rows then go.')
         end,
         case

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from functools import cached_property
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -67,6 +68,11 @@ class Feed:
     def all_promised(self, promise: str) -> tuple[str, ...]:
         return self.promises.get(promise, ())
 
+    @cached_property
+    def key_fields(self) -> tuple[str, ...]:
+        """The fields that name the entity together; usually one."""
+        return tuple(self.key_field.split())
+
 
 def read_contracts(path: Path) -> dict[str, Feed]:
     """Every feed of the seed, by name. Its other columns (who owns it, why) are for people."""
@@ -122,7 +128,7 @@ def rows_of(path: Path, *, needed: tuple[str, ...]) -> list[tuple[str, dict[str,
 
 def to_feed(row: dict[str, str], promises: dict[str, tuple[str, ...]], *, where: str) -> Feed:
     for required in REQUIRED:
-        if not row[required]:
+        if not row[required].strip():
             raise ContractError(f"{where}: {required} is empty. Every feed has one.")
     if not NAME.fullmatch(row["feed"]):
         raise ContractError(
@@ -137,7 +143,8 @@ def to_feed(row: dict[str, str], promises: dict[str, tuple[str, ...]], *, where:
         time_zone = ZoneInfo(row["time_zone"]) if row["time_zone"] else None
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ContractError(f"{where}: no time zone is called {row['time_zone']!r}. Try Europe/London.") from None
-    named = (row["key_field"], row["source_time_field"], row["sequence_field"], *row["other_fields"].split())
+    keys, others = row["key_field"].split(), row["other_fields"].split()
+    named = (*keys, row["source_time_field"], row["sequence_field"], *others)
     feed = Feed(
         name=row["feed"],
         entity=row["entity"],

@@ -415,7 +415,7 @@ def count(tally: Tally, batch: Sequence[Row], columns: pa.Table, feed: Feed) -> 
             tally.refused(row.reason)
     is_read = [row.read is not None for row in batch]
     accepted = columns.select(["source_event_ts", "ingest_ts"]).filter(pa.array(is_read))
-    keys = [row.read.fields.get(feed.key_field) or "" for row in batch if row.read is not None]
+    keys = [tuple(map(row.read.fields.get, feed.key_fields)) for row in batch if row.read is not None]
     tally.accepted(keys, accepted["source_event_ts"], accepted["ingest_ts"])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-ENGINE = ("hashing", "evidence", "timeline", "belief")
+ENGINE = ("hashing", "evidence", "timeline", "belief", "transactions")
 
 
 def render(root: Path, macro: str, /, **arguments: Any) -> str:

@@ -6,7 +6,7 @@ Shares are of the landing's records. Memory holds 24 bytes a record, whatever th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -46,7 +46,7 @@ class Tally:
         self.records += 1
         self.reasons[reason] += 1
 
-    def accepted(self, keys: Sequence[str], times: pa.ChunkedArray, arrivals: pa.ChunkedArray) -> None:
+    def accepted(self, keys: Sequence[Hashable], times: pa.ChunkedArray, arrivals: pa.ChunkedArray) -> None:
         """Records of one batch; those without a source time count as records alone."""
         self.records += len(keys)
         self.keys.append(np.array([hash(key) for key in keys], dtype=np.int64))

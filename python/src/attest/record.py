@@ -111,7 +111,7 @@ def interpret(fields: dict[str, str | None], feed: Feed) -> None:
     Law B5: no text means null unless the contract says so. Law E3: absent is unmentioned
     unless it means null. Law B3: blanking is no delete unless it means one.
     """
-    attributes = feed.fields - TECHNICAL - {feed.key_field, feed.source_time_field, feed.sequence_field}
+    attributes = feed.fields - TECHNICAL - {*feed.key_fields, feed.source_time_field, feed.sequence_field}
     nulls = feed.all_promised("null_text")
     if nulls:
         for name in attributes & fields.keys():
@@ -133,10 +133,11 @@ def refuse_unknown_or_missing(fields: dict[str, str | None], feed: Feed) -> None
             f"the contract of feed {feed.name} has no field {shown(unknown)}: add it to seeds/feeds.csv, "
             "or have the source leave it out",
         )
-    if is_blank(fields.get(feed.key_field)):
-        raise UnreadableError(
-            "missing_key", f"{feed.key_field} is missing or blank, so no entity is named: have the source send it"
-        )
+    for name in feed.key_fields:
+        if is_blank(fields.get(name)):
+            raise UnreadableError(
+                "missing_key", f"{name} is missing or blank, so no entity is named: have the source send it"
+            )
     if "source_system" in feed.fields and is_blank(fields.get("source_system")):
         raise UnreadableError(
             "missing_source", "source_system is missing or blank, so nobody says this: have the source send its name"

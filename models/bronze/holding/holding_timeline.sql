@@ -1,0 +1,6 @@
+{{ timeline(
+    entity='holding',
+    states=ref('holding_states'),
+    sightings=ref('holding_sightings'),
+    attributes=attributes_of('holding')
+) }}

@@ -1,0 +1,1 @@
+{{ sightings(evidence=with_news(ref('payment_interpretation_assertions'))) }}

@@ -1,0 +1,5 @@
+{{ current(
+    belief=ref('account_belief'),
+    assertions=ref('account_states'),
+    rules=ref('account_rules')
+) }}

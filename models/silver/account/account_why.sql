@@ -1,0 +1,5 @@
+{{ why(
+    belief=ref('account_belief'),
+    assertions=ref('account_states'),
+    rules=ref('account_rules')
+) }}

@@ -1,0 +1,5 @@
+{{ why(
+    belief=ref('holding_belief'),
+    assertions=ref('holding_states'),
+    rules=ref('holding_rules')
+) }}

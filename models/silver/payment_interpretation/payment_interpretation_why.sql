@@ -1,0 +1,5 @@
+{{ why(
+    belief=ref('payment_interpretation_belief'),
+    assertions=ref('payment_interpretation_states'),
+    rules=ref('payment_interpretation_rules')
+) }}
