@@ -72,7 +72,8 @@ if(
     {{ mentions }},
     raise_error(concat(
         'A mapping mentions ', array_join({{ undeclared }}, ', '),
-        ', which the entity does not declare. Declare it under vars: entities: in dbt_project.yml; nothing was written.'
+        ', which the entity does not declare. Declare it under vars: entities: in dbt_project.yml, and leave it '
+        'there when no source sends it any more: history still has it. Nothing was written.'
     ))
 )
 {%- endmacro %}

@@ -6,6 +6,7 @@
     each other. Null stays null; no text means null.
 #}
 {% macro canonical(text, type='string') -%}
+{%- set type = type.partition(' as ')[0] -%}
 {%- if type == 'string' -%}
 concat('"', trim(both ' ' from {{ text }}), '"')
 {%- elif type == 'boolean' or type == 'date' -%}

@@ -1,34 +1,27 @@
 {#
     Hash each whole state.
 
-    Law B5: attr_hash covers the state and the delete flag and nothing of provenance. A
-    change of algorithm raises hash_version.
+    Law B5: attr_hash covers the state and the delete flag and nothing of provenance. All
+    evidence of an entity is hashed under one version, so raising it opens none: version 1
+    leaves unknown attributes out (section 6.6.2, strategy A); from 2 on, the hash covers its
+    own version and says of every declared attribute what is known (strategy B).
 #}
-{% macro hash_states(states, attributes) -%}
+{% macro hash_states(states, attributes, hash_version=1) -%}
 
 select
     *,
-    1 as hash_version,
+    {{ hash_version }} as hash_version,
     sha2(concat(
+        {%- if hash_version > 1 %}
+        {{ encode("'" ~ hash_version ~ "'") }},
+        {%- for attribute in attributes | sort %}
+        if(map_contains_key(state, '{{ attribute }}'), '=', '?'),
+        {%- endfor %}
+        {%- endif %}
         {{ encode('cast(is_deleted as string)') }},
         {{ encode_map('state', attributes) | indent(8) }}
     ), 256) as attr_hash
 
 from {{ states }}
 
-{%- endmacro %}
-
-
-{# The hash of the row that says so: the state's, and where it came from. #}
-{% macro record_hash() -%}
-sha2(concat(
-    {{ encode('attr_hash') }},
-    {{ encode('assertion_id') }},
-    {{ encode('feed') }},
-    {{ encode('source_type') }},
-    {{ encode('source_path') }},
-    {{ encode('source_file') }},
-    {{ encode('ingest_run_id') }},
-    {{ encode('cast(unix_micros(ingest_ts) as string)') }}
-), 256)
 {%- endmacro %}

@@ -5,25 +5,27 @@
 
     Law B1: a pure function of the entity's evidence, written for the whole entity at once, so
     that no reader ever sees a version without its assertions. The timeline is the rows that
-    start a version.
+    start a version. Untracked attributes are evidence, and no part of any state (law E3).
 #}
-{% macro states(arrivals, attributes) -%}
+{% macro states(arrivals, attributes, untracked={}, hash_version=1) -%}
+
+{%- set spoken_of = dict(attributes, **untracked) %}
 
 with ordered as (
 
-    {{ ordered(arrivals, attributes) | indent(4) }}
+    {{ ordered(arrivals, spoken_of) | indent(4) }}
 
 ),
 
 completed as (
 
-    {{ complete_states('ordered') | indent(4) }}
+    {{ complete_states('ordered', spoken_of, untracked) | indent(4) }}
 
 ),
 
 hashed as (
 
-    {{ hash_states('completed', attributes) | indent(4) }}
+    {{ hash_states('completed', attributes, hash_version) | indent(4) }}
 
 ),
 

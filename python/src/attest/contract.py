@@ -22,6 +22,8 @@ INHERITANCES = ("as_known", "repaired")
 REQUIRED = ("feed", "entity", "format", "source_type", "key_field", "inheritance")
 OPTIONAL = ("source_time_field", "time_zone", "sequence_field", "other_fields")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+TYPE = re.compile(r"boolean|date|timestamp|int|bigint|json|xml|decimal\(([1-9]|[12][0-9]|3[0-8]),([0-9]|10)\)")
+TYPES = "boolean, date, timestamp, int, bigint, decimal(18,2), json, xml"
 
 # What can be promised; a promise that takes a number or a text of its own has no list of choices.
 CHOICES = {
@@ -61,6 +63,7 @@ class Feed:
     fields: frozenset[str]
     inheritance: str
     promises: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def promised(self, promise: str) -> str | None:
         return next(iter(self.promises.get(promise, ())), None)
@@ -143,7 +146,7 @@ def to_feed(row: dict[str, str], promises: dict[str, tuple[str, ...]], *, where:
         time_zone = ZoneInfo(row["time_zone"]) if row["time_zone"] else None
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ContractError(f"{where}: no time zone is called {row['time_zone']!r}. Try Europe/London.") from None
-    keys, others = row["key_field"].split(), row["other_fields"].split()
+    keys, others = row["key_field"].split(), dict(typed(one, where=where) for one in row["other_fields"].split())
     named = (*keys, row["source_time_field"], row["sequence_field"], *others)
     feed = Feed(
         name=row["feed"],
@@ -157,9 +160,18 @@ def to_feed(row: dict[str, str], promises: dict[str, tuple[str, ...]], *, where:
         fields=frozenset(name for name in named if name),
         inheritance=row["inheritance"],
         promises=promises,
+        types={name: of for name, of in others.items() if of},
     )
     refuse_idle_promises(feed, where=where)
     return feed
+
+
+def typed(field: str, *, where: str) -> tuple[str, str]:
+    """A field's name and type, as in amount:decimal(18,2); without a type, any text will do."""
+    name, _, of = field.partition(":")
+    if of and not TYPE.fullmatch(of):
+        raise ContractError(f"{where}: {field!r} has no type of ours. There are: {TYPES}.")
+    return name, of
 
 
 def refuse_idle_promises(feed: Feed, *, where: str) -> None:

@@ -12,6 +12,7 @@ from decimal import Context, Decimal, Inexact, InvalidOperation
 from typing import Any, NamedTuple
 
 from attest.contract import Feed
+from attest.values import NUMBER, is_value
 
 # ASCII digits only: other scripts' digits pass for \d, and Spark cannot cast them.
 TIME = re.compile(
@@ -20,7 +21,6 @@ TIME = re.compile(
     r" *(?P<zone>[Zz]|[+-][0-9]{2}(?::?[0-5][0-9])?)?"
 )
 FINER_DIGITS = 12
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[Ee][+-]?[0-9]{1,4})?")
 SEQUENCE_WHOLE, SEQUENCE_SCALE = 28, 10
 SEQUENCE_GRID = Decimal(1).scaleb(-SEQUENCE_SCALE)
 LOSSLESS = Context(prec=SEQUENCE_WHOLE + SEQUENCE_SCALE, traps=[Inexact, InvalidOperation])
@@ -40,6 +40,7 @@ CHOICES = {"is_deleted": (None, "true", "false"), "load_type": (None, "FULL", "P
 REASONS = {"is_deleted": "unreadable_flag", "load_type": "unreadable_load_type"}
 JSON_SPACE = " \t\r\n"
 SHOWN = 60
+UNCHANGED = "__debezium_unavailable_value"
 EPOCH = re.compile(r"[+-]?[0-9]{8,}([.][0-9]*)?")
 # Fields that speak of the record itself, and of no attribute of the entity.
 TECHNICAL = frozenset(
@@ -80,6 +81,7 @@ def read_record(text: str, feed: Feed) -> Read:
     refuse_odd_choices(fields)
     sequence = read_sequence(fields, feed)
     interpret(fields, feed)
+    refuse_odd_values(fields, feed)
     return Read(
         fields,
         source_time.at if source_time else None,
@@ -159,6 +161,18 @@ def refuse_odd_choices(fields: dict[str, str | None]) -> None:
             f"precedence_rank is {shown(rank)}: have the source send a whole number of at most 9 digits, "
             "or leave it out",
         )
+
+
+def refuse_odd_values(fields: dict[str, str | None], feed: Feed) -> None:
+    """What is not of its type would stop the mapping, and with it every record beside it."""
+    for name, of in feed.types.items():
+        text = fields.get(name)
+        if text is not None and text != UNCHANGED and not is_value(text, of):
+            raise UnreadableError(
+                "unreadable_value",
+                f"{name} is {shown(text)}, no {of}: have the source send one, null or nothing, "
+                "or correct its type in seeds/feeds.csv",
+            )
 
 
 def is_blank(text: str | None) -> bool:

@@ -1,0 +1,6 @@
+{#
+    The attributes of an entity that are kept as evidence and make no versions; none unless it declares some.
+#}
+{% macro untracked_of(entity) -%}
+{{ return(var('entities')[entity].get('untracked', {})) }}
+{%- endmacro %}
