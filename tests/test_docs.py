@@ -221,3 +221,10 @@ def test_a_landing_table_made_anew_takes_nothing_from_the_evidence(
     typed(["attest", "land", "worked", "examples/worked/12_4_7.jsonl"])
     dbt("run", *CUSTOMER, schema=SCHEMA, project=project)
     assert spark.table(f"{SCHEMA}.customer_assertions").count() == before + 4
+
+
+def test_every_command_of_the_gates_page_runs(typed: Typed, spark: SparkSession) -> None:
+    for words in commands("docs/gate.md"):
+        typed(words)
+    landed = spark.table(f"{SCHEMA}.landing_registry").where("status = 'accepted'")
+    assert landed.count() == 4

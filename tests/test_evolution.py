@@ -11,11 +11,15 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
 OLD = {"name": "string", "status": "string"}
-SAID: list[dict[str, Any]] = [
-    {"source_event_ts": f"2026-03-0{day}T00:00:00Z", "ingest_ts": f"2026-03-0{day}T01:00:00Z"} | dict[str, Any](said)
-    for day, said in enumerate(
-        [{"name": "12.50", "status": "on"}, {"name": "12.50"}, {"status": None}, {"name": "x", "address": "1"}], start=1
-    )
+TOLD: list[dict[str, Any]] = [
+    {"name": "12.50", "status": "on"},
+    {"name": "12.50"},
+    {"status": None},
+    {"name": "x", "address": "1"},
+]
+SAID = [
+    {"source_event_ts": f"2026-03-0{day}T00:00:00Z", "ingest_ts": f"2026-03-0{day}T01:00:00Z"} | told
+    for day, told in enumerate(TOLD, start=1)
 ]
 PACKED = [
     {"source_event_ts": "2026-03-01T00:00:00Z", "ingest_ts": "2026-03-01T01:00:00Z", "name": '{"risk": {"score": 7}}'},

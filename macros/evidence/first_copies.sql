@@ -26,7 +26,7 @@ from (
         -- One shuffle serves all that follows: copies, order and states are within an entity.
         select *
 
-        from {{ arrivals }}
+        from {{ arrivals | indent(8) }}
         where verdict <> 'REJECT_FOR_AUTHORITATIVE_BRONZE'
         distribute by bk
     )
