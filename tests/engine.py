@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,19 @@ WHEN = datetime(2026, 6, 1, tzinfo=UTC)
 DATES = ("effective_from", "effective_to", "known_from", "known_to")
 
 
-def sql(macro: str, /, **arguments: Any) -> str:
-    return render(ROOT, macro, **arguments)
+@dataclass(frozen=True)
+class Engine:
+    """Where the SQL comes from, and what makes the states: the project's own, or a copy with a mistake."""
+
+    root: Path = ROOT
+    whole_states: Callable[[DataFrame], DataFrame] = whole_states
+
+
+OURS = Engine()
+
+
+def sql(macro: str, /, *, made_by: Engine = OURS, **arguments: Any) -> str:
+    return render(made_by.root, macro, **arguments)
 
 
 def contract(*, inheritance: str = "as_known") -> Feed:
@@ -39,22 +51,27 @@ def landed(events: Iterable[Mapping[str, Any]], *, feed: Feed, file: str = "even
     return to_arrow(rows, feed, Path(file), delivery)
 
 
-def assertions(spark: SparkSession, landing: pa.Table) -> DataFrame:
+def assertions(spark: SparkSession, landing: pa.Table, *, made_by: Engine = OURS) -> DataFrame:
     """The evidence of one landing, by the mapping that the worked feed's view has."""
     spark.createDataFrame(landing).createOrReplaceTempView("landing")
     mapping = (ROOT / "models/bronze/customer/customer_from_worked.sql").read_text()
     mapping = mapping.replace("{{ ref('landing_worked') }}", "landing")
     mapping = mapping.replace(
         "{{ mentions(fields='fields', attributes=attributes_of('customer')) | indent(4) }}",
-        sql("mentions", fields="fields", attributes=ATTRIBUTES),
-    ).replace("{{ provenance() | indent(4) }}", sql("provenance"))
+        sql("mentions", made_by=made_by, fields="fields", attributes=ATTRIBUTES),
+    ).replace("{{ provenance() | indent(4) }}", sql("provenance", made_by=made_by))
     spark.sql(mapping).createOrReplaceTempView("feed")
-    return spark.sql(sql("evidence", feeds=["feed"], attributes=ATTRIBUTES))
+    return spark.sql(sql("evidence", made_by=made_by, feeds=["feed"], attributes=ATTRIBUTES))
 
 
-def states(spark: SparkSession, evidence: DataFrame) -> DataFrame:
+def states(spark: SparkSession, evidence: DataFrame, *, made_by: Engine = OURS) -> DataFrame:
     evidence.createOrReplaceTempView("evidence")
-    return whole_states(spark.sql(sql("ordered", arrivals="evidence", attributes=ATTRIBUTES)))
+    return made_by.whole_states(spark.sql(sql("ordered", made_by=made_by, arrivals="evidence", attributes=ATTRIBUTES)))
+
+
+def timeline(spark: SparkSession, evidence: DataFrame, *, made_by: Engine = OURS) -> DataFrame:
+    states(spark, evidence, made_by=made_by).createOrReplaceTempView("states")
+    return spark.sql(sql("timeline", made_by=made_by, entity="customer", states="states", attributes=ATTRIBUTES))
 
 
 def rules(spark: SparkSession, rows: Sequence[Sequence[Any]], groups: Mapping[str, str]) -> DataFrame:
