@@ -19,7 +19,7 @@ build: setup ## land the demo data, run dbt build, and print what is believed of
 test: setup ## run every test, dbt's and pytest's, on a scratch lake
 	@$(BIN)/python -m pytest -c python/pyproject.toml --rootdir . $(PYTEST)
 
-prove: setup ## the long proofs: all mutants, every history of four events, every order of batches, many seeds
+prove: setup ## the long proofs: all mutants, every history of four events, every order of batches, many seeds (an hour)
 	@$(BIN)/python -m pytest -c python/pyproject.toml --rootdir . -s -m mutant
 	@$(BIN)/python -m pytest -c python/pyproject.toml --rootdir . -s -m prove
 

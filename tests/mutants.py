@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from engine import ROOT
+from engine import ROOT, Engine
 from pyspark import cloudpickle
 
 TIMELINE, EVIDENCE, HASHING = "macros/timeline", "macros/evidence", "macros/hashing"
@@ -250,15 +250,16 @@ class UnfitMutantError(AssertionError):
     """A mutant's text is not there once: the engine was rewritten, and the mutant must be too."""
 
 
-def copied(folder: Path) -> Path:
-    """The engine's SQL and Python, to be changed at will."""
-    shutil.copytree(ROOT / "macros", folder / "macros")
-    shutil.copytree(ROOT / PACKAGE, folder / PACKAGE)
-    return folder
+def copied(root: Path, mutant: Mutant | None = None) -> Path:
+    """A copy of the engine's SQL and Python, with the mutant's mistake in it."""
+    shutil.copytree(ROOT / "macros", root / "macros")
+    shutil.copytree(ROOT / PACKAGE, root / PACKAGE)
+    if mutant is not None:
+        mutate(root, mutant)
+    return root
 
 
 def mutate(root: Path, mutant: Mutant) -> None:
-    """Make the mutant's mistake in a copy of the engine."""
     place = root / mutant.place
     files = sorted(place.rglob("*.sql")) if place.is_dir() else [place]
     times = {file: file.read_text(encoding="utf-8").count(mutant.text) for file in files}
@@ -269,6 +270,10 @@ def mutate(root: Path, mutant: Mutant) -> None:
         )
     file = max(files, key=times.__getitem__)
     file.write_text(file.read_text(encoding="utf-8").replace(mutant.text, mutant.becomes), encoding="utf-8")
+
+
+def made_of(root: Path) -> Engine:
+    return Engine(root, loaded(root, STATES).whole_states)
 
 
 def loaded(root: Path, place: str) -> ModuleType:

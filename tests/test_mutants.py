@@ -7,13 +7,12 @@ from pathlib import Path
 from types import ModuleType
 
 import engine
-import mutants
 import pytest
 from attest import news, write
 from attest.session import isolated
 from cases import versions_by_key
 from engine import OURS, Engine
-from mutants import MUTANTS, NEWS, STATES, Mutant, UnfitMutantError
+from mutants import MUTANTS, NEWS, TIMELINE, Mutant, UnfitMutantError, copied, loaded, made_of
 from packed import Case, landed, small, spoken, wrong
 from pyarrow import Table
 from pyspark.sql import SparkSession
@@ -35,7 +34,9 @@ def table_of_the_killed() -> Iterator[list[str]]:
     """Printed at the end: each mutant and what killed it."""
     lines: list[str] = []
     yield lines
-    print(f"\n\n{len(lines)} mutants, all caught; each with its law, its killer, and how many cases it gets wrong")
+    print(
+        f"\n\n{len(lines)} of {len(MUTANTS)} mutants caught: the law each breaks, its killer, the cases it gets wrong"
+    )
     print("\n".join(lines))
 
 
@@ -74,20 +75,16 @@ def test_the_engine_gets_every_case_right(spark: SparkSession, landing: Table) -
 
 def test_a_copy_of_the_engine_gets_every_case_right(spark: SparkSession, landing: Table, tmp_path: Path) -> None:
     """So that what kills a mutant is its mistake and not the copying."""
-    copy = mutants.copied(tmp_path / "unchanged")
-    assert refuted(spark, landing, made_by=Engine(copy, mutants.loaded(copy, STATES).whole_states)) == []
+    assert refuted(spark, landing, made_by=made_of(copied(tmp_path / "unchanged"))) == []
 
 
 @pytest.mark.parametrize("mutant", [one for one in MUTANTS if one.place != NEWS], ids=lambda mutant: mutant.name)
 def test_laws_e1_to_b5_a_mutant_of_the_engine_is_caught(
     spark: SparkSession, landing: Table, tmp_path: Path, table_of_the_killed: list[str], mutant: Mutant
 ) -> None:
-    copy = mutants.copied(tmp_path / "mutant")
-    mutants.mutate(copy, mutant)
-    made = mutants.loaded(copy, STATES).whole_states if mutant.place == STATES else OURS.whole_states
-    found = refuted(spark, landing, made_by=Engine(copy, made))
-    table_of_the_killed.append(line(mutant, found, len(CASES)))
+    found = refuted(spark, landing, made_by=made_of(copied(tmp_path / "mutant", mutant)))
     assert mutant.killer in found
+    table_of_the_killed.append(line(mutant, found, len(CASES)))
 
 
 def test_law_b1_what_arrived_before_all_else_is_news_when_it_lands(root_session: SparkSession) -> None:
@@ -98,11 +95,10 @@ def test_law_b1_what_arrived_before_all_else_is_news_when_it_lands(root_session:
 def test_law_b1_a_mutant_of_the_news_is_caught(
     root_session: SparkSession, tmp_path: Path, table_of_the_killed: list[str], mutant: Mutant
 ) -> None:
-    copy = mutants.copied(tmp_path / "mutant")
-    mutants.mutate(copy, mutant)
-    found = refuted_by_lateness(root_session, SPOKEN, mutants.loaded(copy, NEWS), f"{SCHEMA}.mutant_log")
-    table_of_the_killed.append(line(mutant, found, len(SPOKEN)))
+    finder = loaded(copied(tmp_path / "mutant", mutant), NEWS)
+    found = refuted_by_lateness(root_session, SPOKEN, finder, f"{SCHEMA}.mutant_log")
     assert mutant.killer in found
+    table_of_the_killed.append(line(mutant, found, len(SPOKEN)))
 
 
 def line(mutant: Mutant, found: Sequence[str], cases: int) -> str:
@@ -111,6 +107,6 @@ def line(mutant: Mutant, found: Sequence[str], cases: int) -> str:
 
 @pytest.mark.parametrize("text", ["no engine says this", "select"], ids=["gone", "not alone"])
 def test_a_mutant_that_no_longer_applies_stops_the_proof(tmp_path: Path, text: str) -> None:
-    copy = mutants.copied(tmp_path / "mutant")
+    mutant = Mutant("unfit", "E4", TIMELINE, text, "", killer="none")
     with pytest.raises(UnfitMutantError, match=r"Give the mutant in tests/mutants\.py the text as it reads now"):
-        mutants.mutate(copy, Mutant("unfit", "E4", mutants.TIMELINE, text, "", killer="none"))
+        copied(tmp_path / "mutant", mutant)
