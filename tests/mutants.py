@@ -17,7 +17,8 @@ from types import ModuleType
 from engine import ROOT, Engine
 from pyspark import cloudpickle
 
-TIMELINE, EVIDENCE, HASHING = "macros/timeline", "macros/evidence", "macros/hashing"
+MACROS = "macros"
+TIMELINE, EVIDENCE, HASHING = f"{MACROS}/timeline", f"{MACROS}/evidence", f"{MACROS}/hashing"
 PACKAGE = "python/src/attest"
 STATES, NEWS = f"{PACKAGE}/states.py", f"{PACKAGE}/news.py"
 
@@ -84,7 +85,7 @@ MUTANTS = [
     Mutant(
         "repeats not collapsed",
         "E1",
-        TIMELINE,
+        MACROS,
         "where copy = 1",
         "where copy >= 1",
         killer="a_repeat_does_not_come_after_what_tied_with_it",
@@ -92,7 +93,7 @@ MUTANTS = [
     Mutant(
         "the last copy stands",
         "E1",
-        TIMELINE,
+        MACROS,
         "                ingest_ts,\n                source_file",
         "                ingest_ts desc,\n                source_file",
         killer="a_repeat_that_arrives_first_sets_first_seen",
@@ -238,9 +239,9 @@ MUTANTS = [
         "news by maximum arrival",
         "B1",
         NEWS,
-        "parts.append(changes.table(log).select(key))",
-        "newest = spark.read.option('versionAsOf', first - 1).table(log).agg({'ingest_ts': 'max'}).first()[0]\n"
-        "            parts.append(changes.table(log).where(f\"ingest_ts > '{newest}'\").select(key))",
+        "changes.table(log)",
+        "changes.table(log).where(\"ingest_ts > '%s'\" % spark.read.option('versionAsOf', first - 1).table(log)"
+        ".agg({'ingest_ts': 'max'}).first()[0])",
         killer="worked_12_4_6",
     ),
 ]
