@@ -5,7 +5,7 @@ ATTEST_TARGET ?= local
 export ATTEST_TARGET
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
-.PHONY: help setup build test check bench-bronze bench-build lock clean
+.PHONY: help setup build test prove check bench-bronze bench-build lock clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -18,6 +18,10 @@ build: setup ## land the demo data, run dbt build, and print what is believed of
 
 test: setup ## run every test, dbt's and pytest's, on a scratch lake
 	@$(BIN)/python -m pytest -c python/pyproject.toml --rootdir . $(PYTEST)
+
+prove: setup ## the long proofs: all mutants, every history of four events, every order of batches, many seeds (an hour)
+	@$(BIN)/python -m pytest -c python/pyproject.toml --rootdir . -s -m mutant
+	@$(BIN)/python -m pytest -c python/pyproject.toml --rootdir . -s -m prove
 
 check: setup ## lint, types, parse
 	@$(BIN)/ruff check --config python/pyproject.toml python tests examples bench

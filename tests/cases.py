@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -39,15 +39,16 @@ def text(value: Any) -> Any:
     return f"{value:%Y-%m-%dT%H:%M:%S.%fZ}" if isinstance(value, datetime) else value
 
 
-def version(row: Row) -> dict[str, Any]:
+def version(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: text(row[name]) for name in SHOWN} | {"unknown": row["unknown_attributes"]}
 
 
 def versions_by_key(timeline: DataFrame) -> dict[str, list[dict[str, Any]]]:
     """Each entity's versions in their order."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in sorted(timeline.collect(), key=lambda row: (row.bk, row.version)):
-        found[row.bk].append(version(row))
+    rows = timeline.select("bk", "version", *SHOWN, "unknown_attributes").toArrow().to_pylist()
+    for row in sorted(rows, key=lambda row: (row["bk"], row["version"])):
+        found[row["bk"]].append(version(row))
     return dict(found)
 
 

@@ -23,13 +23,20 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def lake(scratch: Path) -> Path:
+def is_long(request: pytest.FixtureRequest) -> bool:
+    """Whether a long proof was asked for: then Spark and Java compile as they do for users."""
+    return any(item.get_closest_marker("prove") for item in request.session.items)
+
+
+@pytest.fixture(scope="session")
+def lake(scratch: Path, is_long: bool) -> Path:
     """A lake that no user has: every dbt command and every session of the tests works here."""
     os.environ["ATTEST_LAKE"] = str(scratch / "lake")
     os.environ["ATTEST_TARGET"] = "local"
     # Thousands of small queries, each planned once: the second compiler would only take time from them.
     # Alone, the first one gets a fifth of the room for its code, and stops for good when that is full.
-    os.environ["ATTEST_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC"
+    small = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC"
+    os.environ["ATTEST_JAVA_OPTIONS"] = "" if is_long else small
     return scratch / "lake"
 
 
@@ -43,8 +50,9 @@ TINY = {
 
 
 @pytest.fixture(scope="session")
-def root_session(lake: Path) -> SparkSession:
-    return start({"spark.master": "local[2]", "spark.driver.memory": "3g", "attest.lake": str(lake)} | TINY)
+def root_session(lake: Path, is_long: bool) -> SparkSession:
+    settings = {"spark.master": "local[2]", "spark.driver.memory": "3g", "attest.lake": str(lake)}
+    return start(settings if is_long else settings | TINY)
 
 
 @pytest.fixture

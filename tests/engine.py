@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pyarrow as pa
 from attest.contract import Feed, read_contracts
 from attest.land import Delivery, read_line, to_arrow
 from attest.macros import engine, render
+from attest.states import register
 from jinja2 import Environment, StrictUndefined
 from pyspark.sql import DataFrame, SparkSession
 
@@ -22,8 +24,19 @@ WHEN = datetime(2026, 6, 1, tzinfo=UTC)
 DATES = ("effective_from", "effective_to", "known_from", "known_to")
 
 
-def sql(macro: str, /, **arguments: Any) -> str:
-    return render(ROOT, macro, **arguments)
+@dataclass(frozen=True)
+class Engine:
+    """Where the SQL comes from, and what makes the states: the project's own, or a copy with a mistake."""
+
+    root: Path = ROOT
+    register: Callable[[SparkSession], None] = register
+
+
+OURS = Engine()
+
+
+def sql(macro: str, /, *, made_by: Engine = OURS, **arguments: Any) -> str:
+    return render(made_by.root, macro, **arguments)
 
 
 def contract(name: str = "worked", *, inheritance: str = "as_known") -> Feed:
@@ -48,22 +61,30 @@ def assertions(
     *,
     model: str = "customer/customer_from_worked",
     attributes: Mapping[str, str] = ATTRIBUTES,
+    made_by: Engine = OURS,
 ) -> DataFrame:
     """The evidence of one landing, by the mapping that the feed's view has."""
     spark.createDataFrame(landing).createOrReplaceTempView("landing")
     mapping = Environment(undefined=StrictUndefined, autoescape=False).from_string(
         (ROOT / "models/bronze" / f"{model}.sql").read_text(encoding="utf-8")
     )
-    macros = vars(engine(ROOT)) | {"ref": lambda _: "landing", "attributes_of": lambda _: attributes}
+    macros = vars(engine(made_by.root)) | {"ref": lambda _: "landing", "attributes_of": lambda _: attributes}
     spark.sql(mapping.render(macros)).createOrReplaceTempView("feed")
-    return spark.sql(sql("evidence", feeds=["feed"], attributes=attributes))
+    return spark.sql(sql("evidence", made_by=made_by, feeds=["feed"], attributes=attributes))
 
 
-def states(spark: SparkSession, evidence: DataFrame) -> DataFrame:
+def states(spark: SparkSession, evidence: DataFrame, *, made_by: Engine = OURS) -> DataFrame:
     """Leaves the views that a timeline reads beside the states: `evidence` and `sightings`."""
+    made_by.register(spark)
     evidence.createOrReplaceTempView("evidence")
-    spark.sql(sql("sightings", evidence="evidence")).createOrReplaceTempView("sightings")
-    return spark.sql(sql("states", arrivals="evidence", attributes=ATTRIBUTES))
+    spark.sql(sql("sightings", made_by=made_by, evidence="evidence")).createOrReplaceTempView("sightings")
+    return spark.sql(sql("states", made_by=made_by, arrivals="evidence", attributes=ATTRIBUTES))
+
+
+def timeline(spark: SparkSession, evidence: DataFrame, *, made_by: Engine = OURS) -> DataFrame:
+    states(spark, evidence, made_by=made_by).createOrReplaceTempView("states")
+    reads = {"states": "states", "sightings": "sightings"}
+    return spark.sql(sql("timeline", made_by=made_by, entity="customer", **reads, attributes=ATTRIBUTES))
 
 
 def rules(spark: SparkSession, rows: Sequence[Sequence[Any]], groups: Mapping[str, str]) -> DataFrame:

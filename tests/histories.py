@@ -90,8 +90,10 @@ def random_history(chance: random.Random, key: str, number: int) -> list[Event]:
     if number % 3 < 2:
         at.append(at.pop(chance.randrange(length - 1)))  # the newest to arrive is older than others
     events = [
-        random_event(chance, key, chance.choice(sources), source_time, start + timedelta(days=60, seconds=place))
+        random_event(chance, key, chance.choice(sources), source_time, start + timedelta(days=60, seconds=second))
+        | {"source_file": f"f{place % 4}.jsonl"}
         for place, source_time in enumerate(at)
+        for second in [place - place % 2 if number % 4 < 2 else place]  # two by two, or each by itself
     ]
     for place in range(0, length, 7):  # told again later: a repeat
         again = start + timedelta(days=61, seconds=place)
@@ -105,7 +107,6 @@ def random_event(chance: random.Random, key: str, source: str, at: datetime, arr
         "source_system": source,
         "source_event_ts": text(at),
         "ingest_ts": text(arrival),
-        "source_file": f"f{chance.randint(0, 3)}.jsonl",
         "ingest_run_id": f"run_{chance.randint(0, 3)}",
         "precedence_rank": chance.choice((None, 0, 1, 2)),
         "source_sequence_id": chance.choice((None, 1, 2, 9, 10, 100)),

@@ -31,8 +31,9 @@ def as_known(root_session: SparkSession) -> DataFrame:
 
 @pytest.fixture(scope="module")
 def timelines(root_session: SparkSession, as_known: DataFrame) -> dict[str, dict[str, Any]]:
-    reads = {"states": "states", "sightings": "sightings"}
-    sql = engine.sql("timeline", entity="customer", **reads, attributes=engine.ATTRIBUTES)
+    sql = engine.sql(
+        "timeline", entity="customer", states="states", sightings="sightings", attributes=engine.ATTRIBUTES
+    )
     repaired = states_of(root_session, "repaired").sparkSession
     return {
         "timeline_as_known": versions_by_key(as_known.sparkSession.sql(sql)),
