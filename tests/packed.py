@@ -64,6 +64,11 @@ SHARP: dict[str, Sequence[Event]] = {
         said("CORE", 1, 1, name="Ann", precedence_rank=1),
         said("CRM", 1, 1, name="Bea", precedence_rank=2),
     ],
+    "copies_that_arrive_at_once_stand_by_their_rank_and_not_by_their_line": [
+        said("CRM", 1, 1, name="Ann", precedence_rank=3, load_type="PARTIAL"),
+        said("CRM", 1, 1, name="Ann", precedence_rank=1, load_type="FULL"),
+        said("CORE", 1, 1, name="Bea", precedence_rank=2),
+    ],
     "what_is_unknown_becomes_null": [said("CRM", 1, 1, name="Ann"), said("CRM", 2, 2, address=None)],
     "values_that_hold_quotes_and_delimiters_do_not_collide": [
         said("CRM", 1, 1, address='a"|"b', name="c", status="x"),

@@ -100,7 +100,8 @@ def test_a_definition_that_changed_rebuilds_its_table_and_those_after_it(
     }
     assert said["customer_assertions"] == said["customer_rules"] == "no news"
     sound = {f"{seed}_are_sound" for seed in ("feeds", "attribute_groups", "snapshot_rulings")}
-    assert spared(scratch) == sound | {"precedence_is_sound"}
+    assert spared(scratch) >= sound | {"precedence_is_sound"}
+    assert not [name for name in spared(scratch) if "version" in name or "belief" in name or "timeline" in name]
 
 
 def test_law_b1_the_incremental_tables_equal_a_full_refresh(

@@ -1,8 +1,8 @@
 {#
     One row an assertion: of its copies, the one that stands for it.
 
-    Law E1: that is the one that arrived first, then by file, then by run; what follows only
-    makes the choice total. Law B9: what the gate rejected is evidence and no more.
+    Law E1: that is the one that arrived first, then by file, then by run; then by what else it
+    says, so that which was landed first decides nothing (law E5). Law B9: what the gate rejected is evidence and no more.
 #}
 {% macro first_copies(arrivals) -%}
 
@@ -17,6 +17,9 @@ from (
                 ingest_ts,
                 source_file nulls last,
                 ingest_run_id nulls last,
+                coalesce(precedence_rank, 0),
+                load_type nulls last,
+                feed,
                 source_record,
                 source_path,
                 landing_id

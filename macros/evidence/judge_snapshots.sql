@@ -42,7 +42,7 @@ counted as (
         on missing.feed = inferred.feed
         and missing.bk = inferred.bk
         and missing.last_said_ts = inferred.last_said_ts
-        and inferred.as_of < missing.as_of
+        and missing.as_of > inferred.as_of
     group by missing.landing_id
 
 ),
@@ -81,7 +81,7 @@ select
 
 from (
     select
-        snapshots.* except (complete, expected, quarantined, verdict),
+        snapshots.* except (complete, expected, has_quarantined, verdict),
         present.entities,
         coalesce(counted.deletes, 0) as deletes,
         coalesce(counted.deletes, 0) / (present.entities + coalesce(counted.deletes, 0)) as deleted_share,
@@ -92,8 +92,8 @@ from (
                 then 'The delivery did not say that it is complete. Land it again with --complete, if it is.'
             when snapshots.expected <> snapshots.records
                 then concat('Has ', snapshots.records, ' records where ', snapshots.expected, ' were expected. Have it sent again, whole.')
-            when snapshots.quarantined > 0
-                then concat(snapshots.quarantined, ' of its records are in quarantine, so who is missing cannot be known. Release them, then land it again.')
+            when snapshots.has_quarantined
+                then 'Records of it are in quarantine, so who is missing cannot be known. Mend them, then have it sent again.'
             when snapshots.verdict <> 'DEFENSIBLE'
                 then concat('The gate says ', snapshots.verdict, ' of its feed. See feed_verdicts.')
             when not array_contains(promised.deletes, 'absence')
@@ -122,7 +122,11 @@ from (
 {# The manifests of landings that are snapshots. #}
 {% macro landed_snapshots(landings) -%}
 {%- for landing in landings %}
+{%- if not loop.first %}
 
+union all
+
+{% endif -%}
 select
     landing_id,
     feed,
@@ -135,7 +139,7 @@ select
     coalesce(manifest.snapshot.complete, false) as complete,
     manifest.snapshot.expected,
     manifest.snapshot.scopes,
-    coalesce(aggregate(map_values(manifest.quarantined), 0L, (total, some) -> total + some), 0) as quarantined
+    size(manifest.quarantined) > 0 as has_quarantined
 
 from (
     select
@@ -146,10 +150,6 @@ from (
     where status = 'control'
 ) as landed
 where manifest.snapshot is not null
-{%- if not loop.last %}
-
-union all
-{%- endif %}
 {%- endfor %}
 
 {%- endmacro %}

@@ -3,6 +3,20 @@
 #}
 {% macro quarantined(landings) -%}
 
+with released as (
+
+    select distinct
+        feed,
+        released_from,
+        source_path,
+        source_record
+
+    from {{ landings }}
+    where released_from is not null
+        and status = 'accepted'
+
+)
+
 select
     held.feed,
     held.quarantine_reason as reason,
@@ -15,17 +29,7 @@ select
     max_by(held.quarantine_detail, held.recorded_at) as last_detail
 
 from {{ landings }} as held
-left join (
-    select distinct
-        feed,
-        released_from,
-        source_path,
-        source_record
-
-    from {{ landings }}
-    where released_from is not null
-        and status = 'accepted'
-) as released
+left join released
     on held.feed = released.feed
     and held.landing_id = released.released_from
     and held.source_path = released.source_path

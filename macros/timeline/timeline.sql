@@ -55,7 +55,7 @@ select
     {%- endfor %}
     array_except(array('{{ attributes | join("', '") }}'), map_keys(state)) as unknown_attributes
 
-from {{ states }} as states
+from {{ states }}
 left join seen_again using (bk, version)
 where starts_version
     and clock = '{{ clock }}'
