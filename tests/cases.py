@@ -15,6 +15,10 @@ from pyspark.sql import DataFrame, Row, SparkSession
 WHOLE = ("--indirect-selection", "buildable")  # of the tests, those whose every table is there
 CUSTOMER = ("--select", "+customer_timeline", "+customer_why", "+customer_current", "feeds", *WHOLE)
 
+# Bronze of one entity, with the seeds it reads and no test.
+UNTESTED = ("--exclude-resource-type", "test", "--exclude-resource-type", "unit_test")
+TIMELINE = ("build", "--select", "+customer_timeline", *UNTESTED)
+
 GOLDEN = Path(__file__).parent / "golden.jsonl"
 SHOWN = (
     "source_system",

@@ -11,7 +11,7 @@ from typing import Any
 import oracle
 import pytest
 from attest.land import land, new_delivery
-from cases import versions_by_key
+from cases import TIMELINE, versions_by_key
 from engine import contract
 from histories import KINDS, every_history, key_of, told
 from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +34,7 @@ def built(spark: SparkSession, dbt: Dbt, files: list[Path], schema: str) -> Data
     """The timeline after each file has landed and been built in its turn."""
     for file in files:
         land(spark, feed=contract(), table=f"{schema}.landing_worked", paths=[file], delivery=new_delivery())
-        dbt("run", "--select", "+customer_timeline", schema=schema)
+        dbt(*TIMELINE, schema=schema)
     return spark.table(f"{schema}.customer_timeline")
 
 

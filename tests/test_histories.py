@@ -13,7 +13,7 @@ import engine
 import oracle
 import pytest
 from attest.session import isolated
-from cases import versions_by_key
+from cases import TIMELINE, versions_by_key
 from histories import KINDS, Event, every_history, key_of, random_histories, told
 from pyspark.sql import SparkSession
 
@@ -24,7 +24,7 @@ Lander = Callable[..., None]
 
 
 def build(dbt: Dbt, schema: str, *how: str) -> None:
-    dbt("run", "--select", "+customer_timeline", *how, schema=schema)
+    dbt(*TIMELINE, *how, schema=schema)
 
 
 def test_laws_e1_to_b5_every_history_of_three_events(spark: SparkSession, dbt: Dbt, lander: Lander) -> None:

@@ -54,6 +54,7 @@ present as (
         count(distinct bk) as entities
 
     from {{ evidence }}
+    left semi join snapshots using (landing_id)
     group by landing_id
 
 ),
