@@ -14,7 +14,12 @@ from attest.land import land, new_delivery
 from attest.session import isolated, start
 from dbt.cli.main import dbtRunner
 from engine import ROOT, contract
+from histories import run_seed
 from pyspark.sql import SparkSession
+
+
+def pytest_report_header() -> str:
+    return f"ATTEST_SEED={run_seed()}"
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +51,9 @@ TINY = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.shuffle.partitions": "2",
+    # Nor is there anything to adapt to, nor a catalog to keep.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.catalogImplementation": "in-memory",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -64,6 +65,11 @@ NASTY = (
     *("", " ", "  a  ", "A", "a", "á", "a\u0301", "\u00a0a", "|", "a|b", "1:a", "-", "null", '"', "'", "\\"),
     *("a\tb", "a\u2028b", "{{ this }}", "-- x", "😀", "ﬀ", "__debezium_unavailable_value_", "a" * 300),
 )
+
+
+def run_seed() -> int:
+    """One for the whole run, so that its processes draw the same: ATTEST_SEED, else a new one."""
+    return int(os.environ.setdefault("ATTEST_SEED", str(random.SystemRandom().randrange(10**9))))
 
 
 def random_histories(seed: int, entities: int) -> dict[str, list[Event]]:

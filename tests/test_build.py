@@ -86,6 +86,20 @@ def test_only_the_entity_with_news_is_rebuilt_though_its_arrival_is_the_oldest(
     assert (first.address, first.unknown_attributes) == ("1 Old Road", ["name", "status"])
 
 
+def test_law_b4_what_is_only_said_again_rebuilds_nothing(
+    spark: SparkSession, dbt: Callable[..., Any], lander: Callable[..., None], built: None, project: Path
+) -> None:
+    """A full extract in which nothing changed: it is evidence, and moves when the versions were last seen."""
+    before = {table: content(spark, table) for table in ("customer_states", "customer_belief")}
+    lander([event | {"ingest_ts": "2026-06-01T00:00:00Z"} for event in worked()], schema=SCHEMA)
+    dbt("run", *CUSTOMER, schema=SCHEMA, project=project)
+    said = messages(spark, SCHEMA)
+    assert (said["customer_states"], said["customer_belief"]) == ("nothing new", "nothing new")
+    assert {table: content(spark, table) for table in before} == before
+    seen = spark.table(f"{SCHEMA}.customer_timeline").where("bk = 'C123' and source_file = '12_4_8.jsonl'").collect()
+    assert {f"{row.last_seen_ts:%Y-%m}" for row in seen} == {"2026-06"}
+
+
 def test_a_definition_that_changed_rebuilds_its_table_and_those_after_it(
     spark: SparkSession, dbt: Callable[..., Any], built: None, project: Path, scratch: Path
 ) -> None:

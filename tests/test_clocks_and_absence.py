@@ -235,4 +235,5 @@ def test_law_b6_what_would_mix_two_clocks_in_one_timeline_fails_the_build(
     fallback.with_suffix(".yml").unlink()
     select = ("--select", "feeds_are_sound")
     done = dbt("test", *select, schema=SCHEMA, project=project, fails=True)
-    assert [one.status for one in done.result.results] == ["fail"], "a feed without source time has nowhere to go"
+    tests = [one.status for one in done.result.results if one.node.resource_type == "test"]
+    assert tests == ["fail"], "a feed without source time has nowhere to go"

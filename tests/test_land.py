@@ -458,7 +458,7 @@ def test_attest_land_takes_an_arrival_and_a_run(attest: Attest, spark: SparkSess
     file = written(tmp_path / "history.jsonl", line())
     asked = ["land", "worked", str(file), "--arrived-at", "2020-01-01T01:00:00+01:00", "--run-id", "history"]
     assert attest(*asked)[0] == 0
-    (row,) = rows_of(spark.table(TABLE).where("ingest_run_id = 'history'"))
+    (row,) = rows_of(spark.table(TABLE).where("ingest_run_id = 'history' and status = 'accepted'"))
     assert row["ingest_ts"] == datetime(2020, 1, 1, tzinfo=UTC)
     assert row["recorded_at"] > row["ingest_ts"]
     code, out, _ = attest(*asked)

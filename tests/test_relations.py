@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 from attest.session import isolated
 from cases import text
-from histories import Event, random_histories
+from histories import Event, random_histories, run_seed
 from pyspark.sql import SparkSession
 
 SHIFT = timedelta(days=1_000, hours=7, microseconds=1)
@@ -27,9 +27,7 @@ Tables = dict[str, list[Row]]
 
 @pytest.fixture(scope="module", params=[50, pytest.param(3_000, marks=pytest.mark.prove)], ids="{} entities".format)
 def histories(request: pytest.FixtureRequest) -> dict[str, list[Event]]:
-    seed = random.SystemRandom().randrange(10**9)
-    print(f"\nrelations of {request.param:,} histories of seed {seed}", flush=True)
-    return random_histories(seed, request.param)
+    return random_histories(run_seed(), request.param)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@
     and adapter.has_passed(
         model.unique_id,
         (main_sql ~ fail_calc ~ warn_if ~ error_if) | replace(run_started_at | string, ''),
-        lineage.logs + lineage.inputs + lineage.views + lineage.others,
+        lineage.logs + lineage.inputs + lineage.references + lineage.views + lineage.others,
         runs_table()
     ) -%}
 {%- if is_spared -%}

@@ -2,11 +2,11 @@
     The tables that a node reads, through views: where its news comes from.
 
     Logs tell their news by version, row by row: landing tables, evidence, and tables with a
-    change feed; inputs (other tables, seeds) are watched for being rebuilt or edited; views
-    for their text; others are tables that attest did not build.
+    change feed; inputs (other tables) are read through to theirs; references (rules, seeds)
+    are watched for being edited, views for their text; others attest did not build.
 #}
 {% macro lineage_of(node) -%}
-{%- set lineage = {'logs': [], 'inputs': [], 'views': [], 'others': []} -%}
+{%- set lineage = {'logs': [], 'inputs': [], 'references': [], 'views': [], 'others': []} -%}
 {%- do collect_lineage(node, lineage) -%}
 {{ return(lineage) }}
 {%- endmacro %}
@@ -20,8 +20,10 @@
     {%- set tells_changes = (parent.config.get('tblproperties') or {}).get('delta.enableChangeDataFeed') == 'true' -%}
     {%- if materialized in ('landing', 'append_only') or (materialized in ('replace_by_key', 'by_difference') and tells_changes) -%}
         {%- set found = lineage.logs -%}
-    {%- elif materialized in ('replace_by_key', 'reference', 'seed') -%}
+    {%- elif materialized in ('replace_by_key', 'by_difference') -%}
         {%- set found = lineage.inputs -%}
+    {%- elif materialized in ('reference', 'seed') -%}
+        {%- set found = lineage.references -%}
     {%- elif materialized in ('view', 'ephemeral') -%}
         {%- set found = lineage.views -%}
         {%- do collect_lineage(parent, lineage) -%}

@@ -61,6 +61,8 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
             # A log that it reads was made anew: what it has of it stays, what it lacks is added.
             keys = keys.join(spark.table(table.name), on=table.key, how="left_anti")
         keys = keys.localCheckpoint()
+        if keys.isEmpty():
+            return Outcome(write.confirm(spark, table, note=news.note).primitive, 0)
         keys.createOrReplaceTempView(VIEW)
     rows = compute() if compute is not None else spark.sql(sql_of(wanted, restricted=keys is not None))
     if keys is None:
@@ -100,7 +102,7 @@ def build_reference(spark: SparkSession, order: str) -> Outcome:
 
 
 def lineage(wanted: dict[str, Any], *, definition: str) -> dict[str, Any]:
-    return {"logs": wanted["logs"], "inputs": wanted["inputs"], "definition": definition}
+    return {name: wanted[name] for name in ("logs", "inputs", "references")} | {"definition": definition}
 
 
 def definition(spark: SparkSession, wanted: dict[str, Any]) -> str:

@@ -4,11 +4,11 @@ Every commit of ours carries a note (Delta's user metadata, atomic with the data
 
     generation  renewed whenever the table is rebuilt whole
     read        per log, the version up to which this table has read it
-    seen        per other input, the generation it was built from; its own definition is one
+    seen        per table that it reads, the generation it was built from; its own definition is one
     due         when time alone will change it, if it will
 
-A log is an append-only table (landing, evidence), so what it received since a version is
-exact. Derived tables read through their parents: a timeline has read as far as its states.
+A log tells what changed since a version, row by row: it is append-only (landing, evidence),
+or has a change feed (states). What does not tell is read through, to the logs it has read.
 """
 
 from __future__ import annotations
@@ -84,9 +84,15 @@ class News:
 
 
 def find_news(
-    spark: SparkSession, *, target: Standing | None, logs: Sequence[str], inputs: Sequence[str], definition: str = ""
+    spark: SparkSession,
+    *,
+    target: Standing | None,
+    logs: Sequence[str],
+    inputs: Sequence[str] = (),
+    references: Sequence[str] = (),
+    definition: str = "",
 ) -> News:
-    """Compare what the target's last note has read with what its logs and inputs hold now."""
+    """Compare what the target's last note has read with what its logs, inputs and references hold now."""
     read: dict[str, int] = {}
     seen: dict[str, str] = {DEFINITION: definition} if definition else {}
     for log in logs:
@@ -99,11 +105,13 @@ def find_news(
             # A log is read no further than the other logs, made from it, have read it.
             for other in found.note.read.keys() & set(logs):
                 read[other] = min(found.note.read[other], read.get(other, found.note.read[other]))
-    for table in inputs:
+    for table in (*inputs, *references):
         found = standing(spark, table)
         if found is None or found.note is None:
             continue
         seen[table] = found.note.generation
+        if table in references:
+            continue
         for log, version in found.note.read.items():
             read[log] = min(version, read.get(log, version))
 
@@ -144,10 +152,3 @@ def news_keys(
         received = received.join(known, on=[key, new_by], how="left")
         received = received.where(F.col("before").isNull() | (F.col("before") >= F.col(ARRIVAL)))
     return received.select(key).distinct()
-
-
-def with_news(spark: SparkSession, rows: DataFrame, *, key: str = "bk") -> DataFrame:
-    """In a Python model: the rows of the keys to rebuild; all rows where the whole table is rebuilt."""
-    if not spark.catalog.tableExists(VIEW):
-        return rows
-    return rows.join(spark.table(VIEW), on=key, how="left_semi")
