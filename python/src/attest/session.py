@@ -26,6 +26,7 @@ from attest.errors import LakeInUseError, MachineError
 LAKE = "attest.lake"
 LOCK_WAIT = "ATTEST_LOCK_WAIT_SECONDS"
 JAVA_OPTIONS = "ATTEST_JAVA_OPTIONS"
+THROUGHPUT = "-XX:+UseParallelGC"  # a build is one long batch: pauses cost nothing
 
 # What every session of ours must have. dbt-spark switches ANSI off, so that a bad
 # cast becomes null; here a bad cast is an error.
@@ -110,7 +111,7 @@ def lake_settings(lake: Path) -> dict[str, str]:
         "spark.hadoop.datanucleus.schema.autoCreateAll": str(not catalog.exists()).lower(),
         "spark.driver.extraJavaOptions": (
             f'"-Dderby.stream.error.file={lake / "derby.log"}" "-Dlog4j2.configurationFile={log_settings}" '
-            + os.environ.get(JAVA_OPTIONS, "")
+            + os.environ.get(JAVA_OPTIONS, THROUGHPUT)
         ),
     }
 
