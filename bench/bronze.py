@@ -83,6 +83,8 @@ def landed(spark: SparkSession, size: int, shape: str) -> DataFrame:
         said.alias("source_event_ts"),
         F.lit(0).cast("bigint").alias("source_event_finer"),
         F.lit(None).cast("array<decimal(38,10)>").alias("source_sequence"),
+        F.lit(None).cast("timestamp").alias("expires_at"),
+        F.lit(None).cast("string").alias("remark"),
         F.lit(None).cast("string").alias("quarantine_reason"),
         F.lit(None).cast("string").alias("quarantine_detail"),
         F.lit("DEFENSIBLE").alias("verdict"),

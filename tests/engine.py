@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from jinja2 import Environment, StrictUndefined
 from pyspark.sql import DataFrame, SparkSession
 
 ROOT = Path(__file__).resolve().parent.parent
+GROUPS = {"name": "name", "address": "address", "status": "status", "is_deleted": "deletion"}
 ATTRIBUTES = {"name": "string", "address": "string", "status": "string"}
 WHEN = datetime(2026, 6, 1, tzinfo=UTC)
 DATES = ("effective_from", "effective_to", "known_from", "known_to")
@@ -87,14 +88,21 @@ def timeline(spark: SparkSession, evidence: DataFrame, *, made_by: Engine = OURS
     return spark.sql(sql("timeline", made_by=made_by, entity="customer", **reads, attributes=ATTRIBUTES))
 
 
-def rules(spark: SparkSession, rows: Sequence[Sequence[Any]], groups: Mapping[str, str]) -> DataFrame:
-    """Rules as the seeds give them; needs the view `evidence` for the basis."""
-    columns = (
-        "entity string, attribute_group string, source_system string, rank int, rule string, effective_from timestamp, "
-        "effective_to timestamp, known_from timestamp, known_to timestamp, requested_by string, approved_by string, "
-        "reason string"
-    )
-    spark.createDataFrame(list(rows), columns).createOrReplaceTempView("precedence")
+RULE = (
+    "entity string, attribute_group string, source_system string, rank int, rule string, coupled_to string, "
+    "severity_order string, may_clear boolean, quorum int, freshness_limit string, clock string, "
+    "effective_from timestamp, effective_to timestamp, known_from timestamp, known_to timestamp, "
+    "requested_by string, approved_by string, reason string"
+)
+RULE_COLUMNS = [column.split()[0] for column in RULE.split(", ")]
+ALWAYS = datetime(1900, 1, 1, tzinfo=UTC)
+
+
+def rules(spark: SparkSession, rows: Iterable[Mapping[str, Any]], groups: Mapping[str, str] = GROUPS) -> DataFrame:
+    """Rules as the seeds give them, all that is not said left empty; needs the view `evidence` for the basis."""
+    common = {"entity": "customer", "effective_from": ALWAYS, "known_from": ALWAYS}
+    table = [[(common | dict(row)).get(name) for name in RULE_COLUMNS] for row in rows]
+    spark.createDataFrame(table, RULE).createOrReplaceTempView("precedence")
     spark.createDataFrame(
         [("customer", attribute, group) for attribute, group in groups.items()],
         "entity string, attribute string, attribute_group string",
@@ -113,11 +121,10 @@ def rules(spark: SparkSession, rows: Sequence[Sequence[Any]], groups: Mapping[st
 def demo_rules(spark: SparkSession) -> DataFrame:
     """The rules that the project ships, from the seed files themselves."""
     with (ROOT / "seeds" / "precedence.csv").open(encoding="utf-8", newline="") as file:
-        rows = [
-            [*(row[name] for name in ("entity", "attribute_group", "source_system")), int(row["rank"]), row["rule"]]
-            + [datetime.fromisoformat(row[name]) if row[name] else None for name in DATES]
-            + [row[name] for name in ("requested_by", "approved_by", "reason")]
-            for row in csv.DictReader(file)
-        ]
-    groups = {"name": "name", "address": "address", "status": "status", "is_deleted": "deletion"}
-    return rules(spark, rows, groups)
+        return rules(spark, [read_rule(row) for row in csv.DictReader(file)])
+
+
+def read_rule(row: Mapping[str, str]) -> dict[str, Any]:
+    said: dict[str, Any] = {name: cell for name, cell in row.items() if cell != ""}
+    said |= {name: int(said[name]) for name in ("rank", "quorum") if name in said}
+    return said | {name: datetime.fromisoformat(said[name]) for name in DATES if name in said}

@@ -6,8 +6,10 @@ Events are lines of the worked shape. Nothing here is fast; everything is direct
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 UNCHANGED = "__debezium_unavailable_value"
@@ -147,13 +149,18 @@ def timeline(events: Sequence[Event], *, repaired: bool = False) -> list[dict[st
 @dataclass(frozen=True)
 class Rule:
     group: str
-    source: str
-    rank: int
+    source: str | None
+    rank: int | None
     kind: str
     effective_from: str = "1900"
     effective_to: str | None = None
     known_from: str = "1900"
     known_to: str | None = None
+    severity: tuple[str, ...] = ()
+    may_clear: bool = False
+    quorum: int = 0
+    fresh_days: int | None = None
+    coupled_to: str | None = None
 
 
 DEMO_RULES = (
@@ -165,38 +172,165 @@ DEMO_RULES = (
     Rule("status", "CORE", 2, "highest_rank"),
     Rule("status", "CRM", 1, "highest_rank"),
 )
+Held = tuple[Any, str | None, str | None]  # value, source, caveat
+NOBODY: Held = (None, None, None)
+
+
+@dataclass(frozen=True)
+class Word:
+    """An explicit mention of one attribute by a listed source, with its place in the total order."""
+
+    place: int
+    at: str
+    source: str
+    value: str | None
+    rule: Rule
+
+    @property
+    def fresh_until(self) -> str:
+        if self.rule.fresh_days is None:
+            return "9999"
+        at = datetime.fromisoformat(self.at) + timedelta(days=self.rule.fresh_days)
+        return f"{at:%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 def belief(
-    events: Sequence[Event], *, as_at: str, known_at: str | None, rules: Sequence[Rule] = DEMO_RULES
+    events: Sequence[Event],
+    *,
+    as_at: str,
+    known_at: str | None,
+    rules: Sequence[Rule] = DEMO_RULES,
+    without: Assertion | None = None,
 ) -> tuple[dict[str, Any], dict[str, str | None]] | None:
     """S1 to S7 at one instant: the belief and each attribute's winning source; None before existence."""
+    held = held_at(events, as_at=as_at, known_at=known_at, rules=rules, without=without)
+    if held is None:
+        return None
+    values = {attribute: value for attribute, (value, _, _) in held.items()}
+    values["is_deleted"] = values["is_deleted"] is True
+    return values, {attribute: source for attribute, (_, source, _) in held.items()}
+
+
+def held_at(
+    events: Sequence[Event],
+    *,
+    as_at: str,
+    known_at: str | None,
+    rules: Sequence[Rule] = DEMO_RULES,
+    without: Assertion | None = None,
+) -> dict[str, Held] | None:
+    """What is held of each attribute, on whose word, and with which caveat."""
     known = [a for a in in_order(read(events)) if a.at <= as_at and (known_at is None or a.arrival <= known_at)]
+    known = [a for a in known if a != without]
     if not known:
         return None
-    values: dict[str, Any] = {}
-    winners: dict[str, str | None] = {}
-    for attribute in (*ATTRIBUTES, "is_deleted"):
-        best: tuple[Any, ...] | None = None
-        for rule in rules:
-            if rule.group != attribute or not holds(rule, as_at, known_at):
-                continue
-            said = [
-                (place, a)
-                for place, a in enumerate(known)
-                if a.source == rule.source and (attribute == "is_deleted" or attribute in a.mentions)
-            ]
-            if not said:
-                continue
-            place, claim = said[-1]
-            value = claim.deleted if attribute == "is_deleted" else claim.mentions[attribute]
-            by_rank, by_time = (rule.rank, claim.at), (claim.at, rule.rank)
-            standing = (*(by_rank if rule.kind == "highest_rank" else by_time), place)
-            if best is None or standing > best[0]:
-                best = (standing, value, rule.source)
-        values[attribute] = best[1] if best else (False if attribute == "is_deleted" else None)
-        winners[attribute] = best[2] if best else None
-    return values, winners
+    in_force = [rule for rule in rules if holds(rule, as_at, known_at)]
+    return {attribute: decide(known, attribute, in_force, as_at) for attribute in (*ATTRIBUTES, "is_deleted")}
+
+
+def decide(known: Sequence[Assertion], attribute: str, rules: Sequence[Rule], as_at: str) -> Held:
+    own = [rule for rule in rules if rule.group == attribute]
+    for rule in own:
+        if rule.coupled_to is not None:
+            _, source, caveat = decide(known, rule.coupled_to, rules, as_at)
+            said = [a for a in known if a.source == source and mentions(a, attribute)]
+            return (value_of(said[-1], attribute) if said else None), source, caveat
+    words = [
+        Word(place, a.at, a.source, value_of(a, attribute), rule)
+        for place, a in enumerate(known)
+        for rule in own
+        if rule.source == a.source and mentions(a, attribute)
+    ]
+    if not words:
+        return NOBODY
+    if words[0].rule.kind == "quorum":
+        return by_quorum(words, as_at)
+    candidates = since_cleared(words) if words[0].rule.kind == "escalate_only" else latest(words)
+    if not candidates:
+        return NOBODY
+    fresh = [word for word in candidates if as_at < word.fresh_until]
+    if fresh:
+        winner = max(fresh, key=lambda word: standing(word, words))
+        return winner.value, winner.source, None
+    winner = max(candidates, key=lambda word: (word.fresh_until, *standing(word, words)))
+    return winner.value, winner.source, "stale"
+
+
+def mentions(assertion: Assertion, attribute: str) -> bool:
+    return attribute == "is_deleted" or attribute in assertion.mentions
+
+
+def value_of(assertion: Assertion, attribute: str) -> Any:
+    return assertion.deleted if attribute == "is_deleted" else assertion.mentions[attribute]
+
+
+def latest(words: Sequence[Word]) -> list[Word]:
+    return list({word.source: word for word in words}.values())
+
+
+def standing(word: Word, words: Sequence[Word]) -> tuple[Any, ...]:
+    """S2: what is compared, kind by kind; what still ties is settled by the place in the order."""
+    by_time = (word.at, word.rule.rank, word.place)
+    match word.rule.kind:
+        case "highest_rank":
+            return (word.rule.rank, word.at, word.place)
+        case "most_recent_change":
+            return (changed_at(word, words), word.rule.rank, word.place)
+        case "longest":
+            return (-1 if word.value is None else len(word.value), *by_time)
+        case "largest":
+            return (-math.inf if word.value is None else number(word.value), *by_time)
+        case "escalate_only":
+            return (word.rule.severity.index(str(word.value)), *by_time)
+    return by_time
+
+
+def number(value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        return -math.inf
+
+
+def changed_at(word: Word, words: Sequence[Word]) -> str:
+    """When the source began to say what it says now."""
+    at = word.at
+    for earlier in reversed([one for one in words if one.source == word.source and one.place < word.place]):
+        if earlier.value != word.value:
+            break
+        at = earlier.at
+    return at
+
+
+def since_cleared(words: Sequence[Word]) -> list[Word]:
+    """A word of a source that may clear starts anew; what has no severity says nothing."""
+    kept: list[Word] = []
+    for word in words:
+        if str(word.value) not in word.rule.severity:
+            continue
+        if word.rule.may_clear:
+            kept = []
+        kept.append(word)
+    return kept
+
+
+def by_quorum(words: Sequence[Word], as_at: str) -> Held:
+    """At each moment up to now: the value that enough sources agree on; the last that there was, if none now."""
+    moments = sorted({*(word.at for word in words), *(word.fresh_until for word in words), as_at})
+    settled: Held = NOBODY
+    for moment in moments:
+        if moment > as_at:
+            break
+        says = [word for word in latest([w for w in words if w.at <= moment]) if moment < word.fresh_until]
+        agreeing = [[other for other in says if other.value == word.value] for word in says]
+        enough = [group for group in agreeing if len(group) >= group[0].rule.quorum]
+        if enough:
+            group = max(enough, key=lambda g: (len(g), *max(standing(w, words) for w in g)))
+            winner = max(group, key=lambda w: standing(w, words))
+            settled = (winner.value, winner.source, None)
+        else:
+            settled = (settled[0], settled[1], "unsettled" if settled != NOBODY else None)
+    return settled
 
 
 def holds(rule: Rule, as_at: str, known_at: str | None) -> bool:

@@ -1,7 +1,7 @@
 {#
     One row a question: the belief itself, for those who do not ask why.
 #}
-{% macro belief_at(decisions, attributes) -%}
+{% macro belief_at(answers, attributes) -%}
 
 select
     bk,
@@ -9,15 +9,15 @@ select
     known_at,
     {{ believed_values(attributes) | indent(4) }}
 
-from {{ decisions }}
+from {{ answers }}
 
 {%- endmacro %}
 
 
-{# The attributes and is_deleted, out of decisions that stand in the attributes' order, is_deleted last. #}
+{# The attributes and is_deleted, with their types, out of what is held of each. #}
 {% macro believed_values(attributes) -%}
 {%- for attribute, type in attributes.items() -%}
-{{ typed('decisions[' ~ loop.index0 ~ '].value', type) }} as {{ attribute }},
+{{ typed(attribute ~ '.value', type) }} as {{ attribute }},
 {% endfor -%}
-coalesce(cast(decisions[{{ attributes | length }}].value as boolean), false) as is_deleted
+coalesce(cast(is_deleted.value as boolean), false) as is_deleted
 {%- endmacro %}

@@ -15,7 +15,7 @@ with basis as (
 
 )
 
-select belief.* except (decisions, is_anything_believed)
+select belief.* except (is_anything_believed)
 
 from {{ belief }} as belief
 cross join basis

@@ -1,57 +1,44 @@
 {#
-    What each assertion claims, attribute by attribute, for each state of knowledge asked about.
+    Lay what was said on lines of time, one an entity, state of knowledge and period of rules.
 
-    Law S1: only an explicit mention is a claim; every assertion speaks of is_deleted.
-    Without `known_at` everything that arrived is known. `before` is the same source's
-    claim before this one, which is what would stand if this one were withdrawn.
+    Only what was known counts, and what a question leaves out does not; what was said after
+    the period is not heard in it, what was said before it is. `lines` have bk, known_by,
+    without, period. Without them it is the whole history: one state of knowledge, and
+    every moment of a period asks what is believed from then on.
 #}
-{% macro hear(assertions, asked, attributes) -%}
+{% macro hear(spoken, periods, lines=none) -%}
 
 select
-    bk,
-    known_at,
-    source_system,
-    source_event_ts,
-    position,
-    {%- for attribute in attributes %}
-    if({{ attribute }} is null, null, struct(
-        {{ attribute }} as claim,
-        last_value({{ attribute }}, true) over earlier as before
-    )) as {{ attribute }}{{ ',' if not loop.last }}
-    {%- endfor %}
+    said.bk,
+    {{ 'line.known_by' if lines else forever() ~ ' as known_by' }},
+    {{ 'line.without' if lines else "'' as without" }},
+    period.period,
+    period.effective_until as period_until,
+    {{ forever() if lines else 'period.effective_from' }} as asks_from,
+    {{ 'line.asked' if lines else 'cast(array() as array<timestamp>)' }} as asked,
+    said.at,
+    said.position,
+    said.source_system,
+    said.clock,
+    said.assertion_id,
+    said.expires_at,
+    said.mentions,
+    said.is_deleted,
+    period.by_source[said.source_system] as rules,
+    period.couplings,
+    period.contested
 
-from (
-    select
-        known.known_at,
-        said.*,
-        {%- for attribute in attributes %}
-        if(
-            map_contains_key(said.mentions, '{{ attribute }}'),
-            struct(
-                said.mentions['{{ attribute }}'] as value,
-                said.source_system,
-                said.assertion_id,
-                said.source_event_ts,
-                said.position
-            ),
-            null
-        ) as {{ attribute }}{{ ',' if not loop.last }}
-        {%- endfor %}
-
-    from (
-        select distinct
-            bk,
-            known_at
-
-        from {{ asked }}
-    ) as known
-    inner join {{ assertions }} as said
-        on known.bk = said.bk
-        and (known.known_at is null or known.known_at >= said.known_from)
-) as claimed
-window earlier as (
-    partition by bk, known_at, source_system order by position
-    rows between unbounded preceding and 1 preceding
-)
+from {{ spoken }} as said
+{%- if lines %}
+inner join {{ lines }} as line
+    on said.bk = line.bk and said.known_from <= line.known_by and said.assertion_id <> line.without
+inner join {{ periods }} as period
+    on line.period = period.period
+{%- else %}
+inner join {{ periods }} as period
+    on said.at < period.effective_until
+{%- endif %}
+where said.at < period.effective_until
+    and (said.clock = 'source' or array_contains(period.by_arrival, said.source_system))
 
 {%- endmacro %}

@@ -12,11 +12,15 @@ with rules as (
     select
         grouped.attribute,
         rule.*,
+        lead.attribute as lead_attribute,
+        {{ micros_of('rule.freshness_limit') }} as fresh_micros,
         substring(sha2(to_json(struct(rule.*)), 256), 1, 16) as rule_id
 
     from {{ precedence }} as rule
     inner join {{ attribute_groups }} as grouped
         on rule.entity = grouped.entity and rule.attribute_group = grouped.attribute_group
+    left join {{ attribute_groups }} as lead
+        on rule.entity = lead.entity and rule.coupled_to = lead.attribute_group
     where rule.entity = '{{ entity }}'
 
 ),
@@ -50,4 +54,10 @@ cross join basis
 {# Law C1: intervals are half-open, and null means open. #}
 {% macro is_within(instant, start, end) -%}
 {{ start }} <= {{ instant }} and ({{ end }} is null or {{ instant }} < {{ end }})
+{%- endmacro %}
+
+
+{# A limit such as `90 days` or `12 hours`, in microseconds. #}
+{% macro micros_of(limit) -%}
+try_cast(split({{ limit }}, ' ')[0] as bigint) * if({{ limit }} like '%hour%', 3600000000, 86400000000)
 {%- endmacro %}

@@ -1,77 +1,68 @@
 {#
-    Weigh each source's claims under the rules in force: one candidate an attribute, in their order.
+    Give each candidate its standing, under its own source's rule; the greatest is picked.
 
-    Law S2: the greatest standing wins. A source that is not listed stands below all that
-    are; highest_rank compares rank, then source time; most_recent source time, then rank;
-    the total order settles ties.
+    Law S2, kind by kind, in `standing`. A candidate past its rule's freshness loses to any that is
+    not; where all are, the least stale is picked. escalate_only starts anew with the latest
+    word of a source that may clear. A quorum counts who says the same now.
 #}
-{% macro weigh(answers, rules, attributes) -%}
+{% macro weigh(gathered) -%}
 
 select
-    answers.bk,
-    answers.as_at,
-    answers.known_at,
-    transform(
-        transform(
-            array(
-                {%- for attribute in attributes %}
-                struct(answers.{{ attribute }} as heard, rulebook.{{ attribute }} as rules){{ ',' if not loop.last }}
-                {%- endfor %}
-            ),
-            one -> struct(
-                one.heard as heard,
-                get(filter(one.rules, rule -> {{ is_in_force('rule', 'answers') | indent(16) }}), 0) as rule
-            )
-        ),
-        one -> {{ weighed('one.heard', 'one.rule') | indent(8) }}
-    ) as candidates
+    * except (candidates),
+    transform(candidates, one -> struct({{ standing('one.claim') | indent(4) }} as standing, one.claim, one.before)) as candidates
 
-from {{ answers }} as answers
-cross join (
+from (
     select
-        {%- for attribute in attributes %}
-        collect_list(struct(*)) filter (where attribute = '{{ attribute }}') as {{ attribute }}{{ ',' if not loop.last }}
-        {%- endfor %}
+        *,
+        get(candidates, 0).claim.coupling as coupling,
+        exists(candidates, one -> one.claim.rule = 'quorum') as is_by_quorum,
+        if(get(candidates, 0).claim.coupling is null, 'own', 'lead') as contenders,
+        array_max(transform(
+            filter(candidates, one -> one.claim.rule = 'escalate_only' and one.claim.may_clear),
+            one -> if(one.claim.severity is null, null, one.claim.position)
+        )) as cleared_from
 
-    from {{ rules }}
-) as rulebook
-
-{%- endmacro %}
-
-
-{# Law S4: effective at the instant asked about, and known at the state of knowledge asked about. #}
-{% macro is_in_force(rule, question) -%}
-{{ rule }}.source_system = {{ question }}.source_system
-and {{ is_within(question ~ '.as_at', rule ~ '.effective_from', rule ~ '.effective_to') }}
-and if(
-    {{ question }}.known_at is null,
-    {{ rule }}.is_in_basis,
-    {{ is_within(question ~ '.known_at', rule ~ '.known_from', rule ~ '.known_to') }}
+    from {{ gathered }}
 )
+
 {%- endmacro %}
 
 
-{# A source's claim with its standing, and the same for its claim before. #}
-{% macro weighed(heard, rule) -%}
-if({{ heard }} is null, null, struct(
-    {{ standing(heard ~ '.claim', rule) | indent(4) }} as standing,
-    {{ heard }}.claim as claim,
-    {{ rule }}.rule_id as rule_id,
-    {{ rule }}.rule as rule,
-    {{ rule }}.rank as rank,
-    if({{ heard }}.before is null, null, struct(
-        {{ standing(heard ~ '.before', rule) | indent(8) }} as standing,
-        {{ heard }}.before as claim
-    )) as before
-))
-{%- endmacro %}
-
-
-{% macro standing(claim, rule) -%}
+{# What a claim's rule makes of it among `candidates` at `at`; compares field by field. #}
+{% macro standing(claim) -%}
 struct(
-    {{ rule }}.rule_id is not null as is_listed,
-    if({{ rule }}.rule = 'highest_rank', cast({{ rule }}.rank as bigint), unix_micros({{ claim }}.source_event_ts)) as first,
-    if({{ rule }}.rule = 'highest_rank', unix_micros({{ claim }}.source_event_ts), cast({{ rule }}.rank as bigint)) as second,
-    {{ claim }}.position as position
+    {{ claim }}.rule_id is not null
+        and {{ claim }}.role = contenders
+        and at < {{ claim }}.expires_at
+        and ({{ claim }}.rule <> 'escalate_only'
+            or ({{ claim }}.severity is not null and {{ claim }}.position >= coalesce(cleared_from, 0))) as is_eligible,
+    at < {{ claim }}.fresh_until as is_fresh,
+    if(at < {{ claim }}.fresh_until, 0, unix_micros({{ claim }}.fresh_until)) as freshness,
+    case {{ claim }}.rule
+        when 'longest' then cast(length({{ plain(claim ~ '.value') }}) as decimal(38, 10))
+        when 'largest' then try_cast({{ plain(claim ~ '.value') }} as decimal(38, 10))
+        when 'escalate_only' then cast({{ claim }}.severity as decimal(38, 10))
+        when 'quorum' then cast({{ votes(claim) }} as decimal(38, 10))
+    end as size,
+    case {{ claim }}.rule
+        when 'highest_rank' then {{ claim }}.rank
+        when 'most_recent_change' then unix_micros({{ claim }}.since)
+        else unix_micros({{ claim }}.at)
+    end as first,
+    if({{ claim }}.rule = 'highest_rank', unix_micros({{ claim }}.at), {{ claim }}.rank) as second,
+    {{ claim }}.position as third
 )
+{%- endmacro %}
+
+
+{# How many listed sources' latest words agree with a claim, those that are past their freshness left out. #}
+{% macro votes(claim) -%}
+size(filter(
+    candidates,
+    other -> other.claim.rule = 'quorum'
+        and other.claim.role = {{ claim }}.role
+        and other.claim.value <=> {{ claim }}.value
+        and at < other.claim.fresh_until
+        and at < other.claim.expires_at
+))
 {%- endmacro %}

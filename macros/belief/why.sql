@@ -1,10 +1,12 @@
 {#
     One row an entity, attribute and belief interval: the value, the winner with its provenance,
-    the rule, each loser with its reason, and the runner-up.
+    the rule, each loser with its reason, and the runner-up, as they stood when it began.
 
-    Unfolded from the belief itself, so that the two can never disagree.
+    The winner is the belief's own; who lost is told by asking again, everyone heard.
 #}
-{% macro why(belief, assertions, rules) -%}
+{% macro why(belief, assertions, rules, attributes) -%}
+
+{%- set believed = attributes.keys() | list + ['is_deleted'] -%}
 
 with unfolded as (
 
@@ -13,11 +15,39 @@ with unfolded as (
         sk,
         effective_from,
         effective_to,
-        rule_set_hash,
-        one.decision
+        inline(array(
+            {%- for attribute in believed %}
+            struct(
+                '{{ attribute }}' as attribute,
+                {{ attribute }}_source as source_system,
+                {{ attribute }}_assertion as assertion_id,
+                {{ attribute }}_rule as rule_id,
+                {{ attribute }}_caveat as caveat
+            ){{ ',' if not loop.last }}
+            {%- endfor %}
+        ))
 
     from {{ belief }}
-    lateral view explode(decisions) one as decision
+
+),
+
+explained as (
+
+    {{ explained(
+        assertions,
+        'select bk, effective_from as as_at, (select max(basis_set) from ' ~ rules ~ ') as known_at from ' ~ belief,
+        rules,
+        believed
+    ) | indent(4) }}
+
+),
+
+rule_set as (
+
+    select sha2(array_join(array_sort(collect_set(rule_id)), ','), 256) as rule_set_hash
+
+    from {{ rules }}
+    where is_in_basis
 
 )
 
@@ -26,10 +56,11 @@ select
     unfolded.sk,
     unfolded.effective_from,
     unfolded.effective_to,
-    unfolded.decision.attribute,
-    unfolded.decision.value,
-    unfolded.decision.source_system,
-    unfolded.decision.assertion_id,
+    unfolded.attribute,
+    explained.value,
+    unfolded.source_system,
+    unfolded.assertion_id,
+    unfolded.caveat,
     winner.source_event_ts,
     winner.ingest_ts,
     winner.is_backfilled,
@@ -37,19 +68,25 @@ select
     winner.source_file,
     winner.source_record,
     winner.ingest_run_id,
+    winner.remark,
     rule.attribute_group,
-    unfolded.decision.rule,
-    unfolded.decision.rank,
-    unfolded.decision.rule_id,
+    rule.rule,
+    rule.rank,
+    unfolded.rule_id,
     rule.reason as rule_reason,
-    unfolded.rule_set_hash,
-    unfolded.decision.losers,
-    unfolded.decision.runner_up
+    rule_set.rule_set_hash,
+    explained.losers,
+    explained.runner_up
 
 from unfolded
+left join explained
+    on unfolded.bk = explained.bk
+    and unfolded.effective_from = explained.as_at
+    and unfolded.attribute = explained.attribute
 left join {{ assertions }} as winner
-    on unfolded.bk = winner.bk and unfolded.decision.assertion_id = winner.assertion_id
+    on unfolded.bk = winner.bk and unfolded.assertion_id = winner.assertion_id
 left join {{ rules }} as rule
-    on unfolded.decision.attribute = rule.attribute and unfolded.decision.rule_id = rule.rule_id
+    on unfolded.attribute = rule.attribute and unfolded.rule_id = rule.rule_id
+cross join rule_set
 
 {%- endmacro %}

@@ -26,6 +26,8 @@ inferred as (
         '' as source_path,
         cast(0 as bigint) as source_record,
         cast(null as string) as source_file,
+        cast(null as timestamp) as expires_at,
+        cast(null as string) as remark,
         'FULL' as load_type,
         true as is_deleted,
         array_except(array(''), array('')) as unchanged,

@@ -3,22 +3,40 @@
 #}
 {% macro evidence_columns() -%}
 bk,
-assertion_id,
 source_system,
-source_file,
-ingest_run_id,
-precedence_rank,
-load_type,
 is_deleted,
 unchanged,
-source_event_ts,
-source_event_finer,
-source_sequence,
-{{ landed_columns() }},
-is_backfilled,
+ingest_ts,
+clock,
 inheritance,
 effective_ts,
+mentions,
+{{ carried_columns() }}
+{%- endmacro %}
+
+
+{# Of these, what no step from state to version looks at. #}
+{% macro carried_columns() -%}
+assertion_id,
+source_event_ts,
 known_from,
 is_inferred,
-mentions
+is_backfilled,
+source_event_finer,
+source_sequence,
+precedence_rank,
+load_type,
+source_file,
+ingest_run_id,
+feed,
+source_type,
+source_path,
+source_record,
+landing_id,
+recorded_at,
+released_at,
+verdict,
+scope,
+expires_at,
+remark
 {%- endmacro %}

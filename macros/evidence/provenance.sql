@@ -20,5 +20,7 @@ recorded_at,
 released_at,
 verdict,
 clock,
-scope
+scope,
+expires_at,
+remark
 {%- endmacro %}

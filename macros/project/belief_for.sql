@@ -9,7 +9,7 @@
 {%- set attributes = attributes_of(entity) -%}
 (
     {{ belief_at(
-        decisions='(' ~ decisions(
+        answers='(' ~ answers(
             assertions=ref(entity ~ '_states'),
             asked='select bk, cast(as_at as timestamp) as as_at, cast(known_at as timestamp) as known_at from ' ~ asked,
             rules=ref(entity ~ '_rules'),

@@ -45,8 +45,9 @@ NUMBERS = ("median_lag_hours", "longest_lag_hours", "frozen_landings")
 MEASURES = (*SHARES, *NUMBERS)
 BREAKERS = ("most_deletes", "most_deleted_share")
 LIMITS = (*(f"most_{measure}" for measure in MEASURES), *BREAKERS)
-TEXTS = ("null_text", "scope_field")
-SEVERAL = ("deletes", "null_text")
+FIELDS = ("scope_field", "expiry_field", "remark_field")
+TEXTS = ("null_text", *FIELDS)
+SEVERAL = ("deletes", "null_text", "remark_field")
 PROMISES = (*CHOICES, *TEXTS, *LIMITS)
 
 
@@ -70,6 +71,11 @@ class Feed:
 
     def all_promised(self, promise: str) -> tuple[str, ...]:
         return self.promises.get(promise, ())
+
+    @cached_property
+    def required_fields(self) -> tuple[str, ...]:
+        """What no record may leave out: when it expires, and what people are to know of it."""
+        return self.all_promised("expiry_field") + self.all_promised("remark_field")
 
     @cached_property
     def key_fields(self) -> tuple[str, ...]:
@@ -182,9 +188,12 @@ def refuse_idle_promises(feed: Feed, *, where: str) -> None:
         )
     if feed.promised("sequence") and not feed.sequence_field:
         raise ContractError(f"{where}: {feed.name} promises a sequence, but sequence_field is empty. Name the field.")
-    scope = feed.promised("scope_field")
-    if scope is not None and scope not in feed.fields:
-        raise ContractError(f"{where}: the scope of {feed.name} is in {scope!r}, which is no field of it. Correct it.")
+    for promise in FIELDS:
+        for name in feed.all_promised(promise):
+            if name not in feed.fields:
+                raise ContractError(
+                    f"{where}: the {promise} of {feed.name} is {name!r}, which is no field of it. Correct it."
+                )
     proves_absence = (feed.promised("load_type"), feed.promised("source_time")) == ("snapshot", "as_of")
     if "absence" in feed.all_promised("deletes") and not proves_absence:
         raise ContractError(

@@ -65,6 +65,8 @@ SCHEMA = pa.schema(
         ("source_event_ts", pa.timestamp("us", tz="UTC")),
         ("source_event_finer", pa.int64()),
         ("source_sequence", pa.list_(pa.decimal128(38, 10))),
+        ("expires_at", pa.timestamp("us", tz="UTC")),
+        ("remark", pa.string()),
         ("quarantine_reason", pa.string()),
         ("quarantine_detail", pa.string()),
     ]
@@ -74,8 +76,8 @@ DDL = """
     source_record bigint, ingest_run_id string, ingest_ts timestamp, recorded_at timestamp,
     inheritance string, status string, scope string, released_at timestamp, released_from string,
     record string, fields map<string, string>, source_event_ts timestamp,
-    source_event_finer bigint, source_sequence array<decimal(38, 10)>, quarantine_reason string,
-    quarantine_detail string, verdict string, clock string
+    source_event_finer bigint, source_sequence array<decimal(38, 10)>, expires_at timestamp,
+    remark string, quarantine_reason string, quarantine_detail string, verdict string, clock string
 """
 PROPERTIES = {
     "delta.appendOnly": "true",
@@ -139,13 +141,23 @@ def new_delivery(
 
 
 def ensure_table(spark: SparkSession, table: Table) -> Outcome:
-    """An empty landing table where there is none; what is there is left alone."""
+    """An empty landing table where there is none; one that is there gets the columns that are new since."""
     if spark.catalog.tableExists(table.name):
-        return Outcome("there", 0)
+        return Outcome(add_new_columns(spark, table.name), 0)
     spark.sql(f"create schema if not exists {table.name.rpartition('.')[0]}")
     declared = replace(table, properties={**PROPERTIES, **table.properties})
     write.create(spark, declared, spark.createDataFrame([], DDL), note=Note(uuid.uuid4().hex))
     return Outcome("made, empty", 0)
+
+
+def add_new_columns(spark: SparkSession, table: str) -> str:
+    held = set(spark.table(table).columns)
+    new = [field for field in spark.createDataFrame([], DDL).schema if field.name not in held]
+    if not new:
+        return "there"
+    added = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in new)
+    spark.sql(f"alter table {table} add columns ({added})")
+    return f"there; added {added}"
 
 
 def land(spark: SparkSession, *, feed: Feed, table: str, paths: Sequence[Path], delivery: Delivery) -> Landing:
@@ -502,6 +514,8 @@ def to_arrow(batch: Sequence[Row], feed: Feed, path: Path, delivery: Delivery) -
         "source_event_ts": [clock(as_of or one.source_event_ts) if one else None for one in read],
         "source_event_finer": [one.source_event_finer if one else None for one in read],
         "source_sequence": [one.source_sequence if one else None for one in read],
+        "expires_at": [clock(one.expires_at) if one else None for one in read],
+        "remark": [remark(one, feed) if one else None for one in read],
         "quarantine_reason": [row.reason for row in batch],
         "quarantine_detail": [row.detail for row in batch],
     }
@@ -522,6 +536,12 @@ def provenance(feed: Feed, delivery: Delivery) -> dict[str, Any]:
         "released_at": delivery.recorded_at if delivery.released_from else None,
         "released_from": delivery.released_from,
     }
+
+
+def remark(read: Read, feed: Feed) -> str | None:
+    """What the contract says people are to know of the record, in its own words."""
+    named = feed.all_promised("remark_field")
+    return "; ".join(f"{name}: {read.fields[name]}" for name in named) if named else None
 
 
 def trimmed(text: str | None) -> str | None:

@@ -70,6 +70,7 @@ class Read(NamedTuple):
     source_event_finer: int
     source_sequence: list[Decimal] | None
     ingest_ts: datetime | None
+    expires_at: datetime | None = None
 
 
 def read_record(text: str, feed: Feed) -> Read:
@@ -80,6 +81,7 @@ def read_record(text: str, feed: Feed) -> Read:
     arrival = read_time(fields, "ingest_ts", feed.time_zone)
     refuse_odd_choices(fields)
     sequence = read_sequence(fields, feed)
+    expiry = read_expiry(fields, feed, source_time)
     interpret(fields, feed)
     refuse_odd_values(fields, feed)
     return Read(
@@ -88,7 +90,20 @@ def read_record(text: str, feed: Feed) -> Read:
         source_time.finer if source_time else 0,
         sequence,
         arrival.at if arrival else None,
+        expiry.at if expiry else None,
     )
+
+
+def read_expiry(fields: dict[str, str | None], feed: Feed, source_time: Instant | None) -> Instant | None:
+    """Until when the record counts, where its contract says that it must end."""
+    name = feed.promised("expiry_field")
+    expiry = read_time(fields, name, feed.time_zone) if name else None
+    if expiry is not None and source_time is not None and expiry.at <= source_time.at:
+        raise UnreadableError(
+            "expired_before_it_began",
+            f"{name} is not after {feed.source_time_field}, {shown(fields.get(name or ''))}: have the source correct it",
+        )
+    return expiry
 
 
 def read_source_time(fields: dict[str, str | None], feed: Feed) -> Instant | None:
@@ -113,7 +128,8 @@ def interpret(fields: dict[str, str | None], feed: Feed) -> None:
     Law B5: no text means null unless the contract says so. Law E3: absent is unmentioned
     unless it means null. Law B3: blanking is no delete unless it means one.
     """
-    attributes = feed.fields - TECHNICAL - {*feed.key_fields, feed.source_time_field, feed.sequence_field}
+    technical = {*feed.key_fields, *feed.required_fields, feed.source_time_field, feed.sequence_field}
+    attributes = feed.fields - TECHNICAL - technical
     nulls = feed.all_promised("null_text")
     if nulls:
         for name in attributes & fields.keys():
@@ -139,6 +155,11 @@ def refuse_unknown_or_missing(fields: dict[str, str | None], feed: Feed) -> None
         if is_blank(fields.get(name)):
             raise UnreadableError(
                 "missing_key", f"{name} is missing or blank, so no entity is named: have the source send it"
+            )
+    for name in feed.required_fields:
+        if is_blank(fields.get(name)):
+            raise UnreadableError(
+                "missing_field", f"{name} is missing or blank, and the contract promises it: have the source send it"
             )
     if "source_system" in feed.fields and is_blank(fields.get("source_system")):
         raise UnreadableError(

@@ -33,6 +33,8 @@ THROUGHPUT = "-XX:+UseParallelGC"  # a build is one long batch: pauses cost noth
 EVERYWHERE = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
+    # Why asks in one query what takes many steps; the analyzer takes one or two rounds for each.
+    "spark.sql.analyzer.maxIterations": "1000",
     # pyspark 4.2.0 can hang on a plain Python function over a Delta scan with this on.
     "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled": "false",
 }
@@ -43,6 +45,10 @@ OWN_SPARK = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.catalogImplementation": "hive",
     "spark.sql.shuffle.partitions": "4",
+    # A large build is cut finer, so that a piece can be sorted in memory; small ones are put together again.
+    "spark.sql.adaptive.coalescePartitions.initialPartitionNum": "48",
+    # A third of the bytes of Spark's default, and other readers understand it too.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

@@ -35,15 +35,22 @@ def explain(
     title = f"{entity} {key} as at {shown(at)}, " + (
         f"as known at {shown(known_at)}" if known_at else f"as best known (the basis is {shown(basis)})"
     )
-    of_entity(spark, asked, key).createOrReplaceTempView("of_one_entity")
+    evidence = kept_here(spark, of_entity(spark, asked, key), "of_one_entity")
+    rules = kept_here(spark, spark.table(asked.rules), "its_rules")
     spark.createDataFrame([(key, at, known_at)], ASKED).createOrReplaceTempView("asked_once")
-    decision = spark.sql(asked.decisions(project.root)).first()
-    if decision is None:
+    answers = spark.sql(asked.explained(project.root)).collect()
+    if not answers:
         return f"{title}\n\n  {nothing_known(spark, asked, key)}"
-    provenance = {row.assertion_id: row for row in of_entity(spark, asked, key).collect()}
-    reasons = {row.rule_id: row for row in spark.table(asked.rules).collect()}
-    answers = [describe(one, provenance, reasons) for one in decision.decisions]
-    return "\n".join([f"{title}\n", *answers])
+    provenance = {row.assertion_id: row for row in evidence}
+    reasons = {(row.attribute, row.rule_id): row for row in rules}
+    return "\n".join([f"{title}\n", *[describe(one, provenance, reasons) for one in answers]])
+
+
+def kept_here(spark: SparkSession, rows: DataFrame, view: str) -> list[Row]:
+    """A few rows that are asked about many times: read once, and a view of what was read."""
+    found = rows.collect()
+    spark.createDataFrame(found, rows.schema).createOrReplaceTempView(view)
+    return found
 
 
 @dataclass(frozen=True)
@@ -55,13 +62,13 @@ class Entity:
     states: str
     rules: str
 
-    def decisions(self, root: Path) -> str:
+    def explained(self, root: Path) -> str:
         return render(
             root,
-            "decisions",
+            "explained",
             assertions="of_one_entity",
             asked="select * from asked_once",
-            rules=self.rules,
+            rules="its_rules",
             attributes=self.attributes,
         )
 
@@ -107,31 +114,37 @@ def nothing_known(spark: SparkSession, entity: Entity, key: str) -> str:
     raise UnknownKeyError(f"No evidence speaks of {entity.name} {key!r}.{hint}")
 
 
-def describe(decision: Row, provenance: dict[str, Row], rules: dict[str, Row]) -> str:
+def describe(answer: Row, provenance: dict[str, Row], rules: dict[tuple[str, str], Row]) -> str:
     """One attribute: its value, who said so, the rule, the losers and who is next in line."""
-    value = "nobody who is listed has spoken" if decision.source_system is None else decision.value
-    lines = [f"  {decision.attribute} = {value}"]
-    if decision.source_system is not None:
-        origin = provenance[decision.assertion_id]
-        rule = rules[decision.rule_id]
+    lines = [f"  {answer.attribute} = {held(answer)}"]
+    if answer.assertion_id is not None:
+        origin = provenance[answer.assertion_id]
         late = ", back-filled" if origin.is_backfilled else ""
         lines += told(
-            f"{decision.source_system} said so at {shown(decision.source_event_ts)}; arrived {shown(origin.ingest_ts)}"
+            f"{answer.source_system} said so at {shown(origin.effective_ts)}; arrived {shown(origin.ingest_ts)}"
             f"{late} in {origin.source_file}, record {origin.source_record}, run {origin.ingest_run_id}"
         )
-        lines += told(
-            f"by rule {decision.rule} (rank {decision.rank} for {rule.attribute_group}, rule {rule.rule_id}): "
-            f"{rule.reason}"
-        )
-    for loser in decision.losers:
+        lines += told(origin.remark) if origin.remark else []
+    if answer.rule_id is not None:
+        rule = rules[answer.attribute, answer.rule_id]
+        rank = "" if rule.rank is None else f"rank {rule.rank} for "
+        lines += told(f"by rule {rule.rule} ({rank}{rule.attribute_group}, rule {rule.rule_id}): {rule.reason}")
+    for loser in answer.losers:
         lines += told(f"over {loser.source_system}, which said {loser.value}: {loser.reason}")
-    if decision.runner_up is not None:
-        next_one = decision.runner_up
+    if answer.runner_up is not None:
         lines += told(
-            f"withdrawn, it would give way to {next_one.source_system} saying {next_one.value} "
-            f"at {shown(next_one.source_event_ts)}"
+            f"withdrawn, it would give way to {answer.runner_up.source_system} saying {answer.runner_up.value} "
+            f"at {shown(answer.runner_up.source_event_ts)}"
         )
     return "\n".join(lines) + "\n"
+
+
+def held(answer: Row) -> str:
+    if answer.source_system is None:
+        return "nobody who is listed has spoken"
+    caveat = f" ({answer.caveat})" if answer.caveat else ""
+    value = f"{answer.source_system} never spoke of it" if answer.assertion_id is None else answer.value
+    return f"{value}{caveat}"
 
 
 def told(text: str) -> list[str]:

@@ -3,31 +3,53 @@
 
     Law S5. A belief without a winner has no value.
 #}
-{% test every_belief_names_its_evidence_and_rule(model) %}
+{% test every_belief_names_its_evidence_and_rule(model, assertions, rules, entity) %}
+
+{%- set believed = attributes_of(entity).keys() | list + ['is_deleted'] -%}
 
 select *
 
 from (
     select
-        bk,
-        attribute,
-        effective_from,
-        source_system,
-        assertion_id,
-        source_event_ts,
-        rule_id,
+        belief.bk,
+        belief.attribute,
+        belief.effective_from,
+        belief.source_system,
+        belief.assertion_id,
+        belief.rule_id,
         case
-            when assertion_id is null and value is not null
+            when belief.assertion_id is null and belief.has_value
                 then 'Has a value that nobody said. Rebuild the belief with --full-refresh.'
-            when assertion_id is not null and source_event_ts is null
+            when belief.assertion_id is not null and winner.bk is null
                 then 'The winning assertion is not in the evidence. Rebuild the belief with --full-refresh.'
-            when source_event_ts > effective_from
+            when winner.effective_ts > belief.effective_from
                 then 'Is believed before it was said. Rebuild the belief with --full-refresh.'
-            when assertion_id is not null and attribute_group is null
+            when belief.assertion_id is not null and rule.rule_id is null
                 then 'The deciding rule is not in the seeds. Rows are not removed, they are closed by known_to: put it back.'
         end as problem
 
-    from {{ model }}
+    from (
+        select
+            bk,
+            effective_from,
+            inline(array(
+                {%- for attribute in believed %}
+                struct(
+                    '{{ attribute }}' as attribute,
+                    {{ attribute }} is not null and '{{ attribute }}' <> 'is_deleted' as has_value,
+                    {{ attribute }}_source as source_system,
+                    {{ attribute }}_assertion as assertion_id,
+                    {{ attribute }}_rule as rule_id
+                ){{ ',' if not loop.last }}
+                {%- endfor %}
+            ))
+
+        from {{ model }}
+    ) as belief
+    left join {{ assertions }} as winner
+        on belief.bk = winner.bk and belief.assertion_id = winner.assertion_id
+    left join {{ rules }} as rule
+        on belief.attribute = rule.attribute and belief.rule_id = rule.rule_id
 )
 where problem is not null
 

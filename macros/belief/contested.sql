@@ -1,0 +1,34 @@
+{#
+    What is heard on lines of time on which some attribute must be decided by a contest.
+
+    By rule, for the attributes that the period names; for an entity of which a decision
+    expires, for all of them. Where there is neither nothing is read.
+#}
+{% macro contested(spoken, periods, lines=none) -%}
+(
+    {{ hear(
+        '(select * from ' ~ spoken ~ ' left anti join ' ~ expiring(spoken) ~ ' using (bk))',
+        '(select * from ' ~ periods ~ ' where size(contested) > 0)',
+        lines
+    ) | indent(4) }}
+
+    union all
+
+    select
+        * except (contested),
+        cast(null as array<string>) as contested
+
+    from (
+        {{ hear(
+            '(select * from ' ~ spoken ~ ' left semi join ' ~ expiring(spoken) ~ ' using (bk))',
+            periods,
+            lines
+        ) | indent(8) }}
+    )
+)
+{%- endmacro %}
+
+
+{% macro expiring(spoken) -%}
+(select distinct bk from {{ spoken }} where expires_at is not null)
+{%- endmacro %}
