@@ -156,7 +156,8 @@ def case(root_session: SparkSession, request: pytest.FixtureRequest) -> Asked:
     """Every history of two events at every critical question; of three events and of up to eight, samples."""
     name, chance = request.param, random.Random(run_seed())
     pairs, rules = every(2), RULE_SETS[request.param]
-    longer = dict(chance.sample(sorted(every(3, first=chance.choice(KINDS)).items()), 100)) | at_random(run_seed(), 100)
+    threes = chance.sample(sorted(every(3, first=chance.choice(KINDS)).items()), 100)
+    longer = {**dict(threes), **at_random(run_seed(), 100)}
     asked = questions(pairs, rules, chance, each=None) + questions(longer, rules, chance, each=30)
     return ask(isolated(root_session), {**pairs, **longer}, name, asked)
 
@@ -222,6 +223,42 @@ def stored(row: Row) -> dict[str, Held]:
     told = {name: (row[name], row[f"{name}_source"], row[f"{name}_caveat"]) for name in engine.ATTRIBUTES}
     deleted = row.is_deleted if row.is_deleted_source else None
     return told | {"is_deleted": (deleted, row.is_deleted_source, row.is_deleted_caveat)}
+
+
+@pytest.mark.parametrize("name", ["ranks_and_recency", "freshness", "two_clocks"])
+def test_law_s6_what_is_answered_differently_is_reported_and_nothing_else(
+    root_session: SparkSession, name: str
+) -> None:
+    """At every critical instant: a row of the report covers it exactly where the two answers have different values."""
+    histories = at_random(run_seed() + 2, 60)
+    case = ask(isolated(root_session), histories, name, [("R0", "2026-03-01T00:00:00Z", None)])
+    first, second = "2026-03-22T12:00:00.000000Z", "2026-03-24T12:00:00.000000Z"
+    sql = engine.sql(
+        "restatements", assertions="states", rules="rules", attributes=BELIEVED, known_at_1=first, known_at_2=second
+    )
+    rows = case.spark.sql(sql).collect()
+    asked = questions(histories, RULE_SETS[name], random.Random(run_seed()), each=None)
+    wrong = []
+    for key, as_at in sorted({(key, as_at) for key, as_at, _ in asked}):
+        at = datetime.fromisoformat(as_at).replace(tzinfo=None)
+        found = {r.attribute: (r.value_before, r.value_after) for r in rows if r.bk == key and covers(r, at)}
+        before, after = case.expected((key, as_at, first)), case.expected((key, as_at, second))
+        if found != told_differently(before, after):
+            wrong.append((key, as_at, found, before, after))
+    assert wrong[:1] == []
+    assert {row.because for row in rows} <= {"evidence", "rule", "evidence and rule"}
+    assert len(rows) > 20
+
+
+def told_differently(before: dict[str, Held] | None, after: dict[str, Held] | None) -> dict[str, tuple[Any, Any]]:
+    found = {}
+    for name in BELIEVED:
+        values = [None if held is None else held[name][0] for held in (before, after)]
+        if name == "is_deleted":
+            values = ["true" if value else "false" for value in values]
+        if values[0] != values[1] or (name != "is_deleted" and (before is None) != (after is None)):
+            found[name] = (values[0], values[1])
+    return found
 
 
 @pytest.mark.parametrize("name", RULE_SETS)

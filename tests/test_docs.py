@@ -228,3 +228,11 @@ def test_every_command_of_the_gates_page_runs(typed: Typed, spark: SparkSession)
         typed(words)
     landed = spark.table(f"{SCHEMA}.landing_registry").where("status = 'accepted'")
     assert landed.count() == 4
+
+
+def test_every_command_of_the_rules_page_runs(typed: Typed, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = commands("docs/rules.md")
+    assert [words[:2] for words in asked] == [["attest", "preview"], ["dbt", "show"]]
+    for words in asked:
+        typed(words)
+    assert "# What these rules would change" in capsys.readouterr().out

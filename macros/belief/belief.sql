@@ -12,43 +12,9 @@
 
 {%- set believed = attributes.keys() | list + ['is_deleted'] -%}
 
-with spoken as (
+with decided as (
 
-    {{ spoken(assertions) | indent(4) }}
-    where known_from <= coalesce((select max(basis_set) from {{ rules }}), {{ forever() }})
-
-),
-
-periods as (
-
-    select *
-
-    from ({{ rulebook(rules) | indent(4) }})
-    where is_basis
-
-),
-
-heard as (
-
-    {{ hear('spoken', 'periods') | indent(4) }}
-
-),
-
-contests as (
-
-    {{ contest(contested('spoken', 'periods')) | indent(4) }}
-
-),
-
-turns as (
-
-    {{ turns_of_rules('spoken', 'periods') | indent(4) }}
-
-),
-
-decided as (
-
-    {{ line_of_time('heard', 'contests', 'turns', believed) | indent(4) }}
+    {{ history(in_basis(assertions, rules), rules, believed) | indent(4) }}
 
 ),
 
@@ -57,8 +23,8 @@ marked as (
     select
         *,
         {%- for attribute in believed %}
-        not {{ told(attribute) }} <=> lag({{ told(attribute) }}) over in_time{{ ' or' if not loop.last else ' as starts_interval' }}
-        {%- endfor %}
+        {{ 'or ' if not loop.first }}not {{ told(attribute) }} <=> lag({{ told(attribute) }}) over in_time
+        {%- endfor %} as starts_interval
 
     from decided
     window in_time as (partition by bk order by at)
@@ -71,9 +37,11 @@ select
     at as effective_from,
     lead(at) over in_time as effective_to,
     {{ believed_values(attributes) | indent(4) }},
-    {%- for attribute in attributes %}
-    {{ attribute }}.assertion_id is not null{{ ' or' if not loop.last else ' as is_anything_believed' }}
-    {%- endfor %},
+    coalesce(
+        {%- for attribute in attributes %}
+        {{ attribute }}.assertion_id{{ ',' if not loop.last }}
+        {%- endfor %}
+    ) is not null as is_anything_believed,
     {%- for attribute in believed %}
     {{ attribute }}.source_system as {{ attribute }}_source,
     {{ attribute }}.assertion_id as {{ attribute }}_assertion,
@@ -94,16 +62,12 @@ struct({{ attribute }}.value, {{ attribute }}.source_system, {{ attribute }}.rul
 {%- endmacro %}
 
 
-{# Where other rules come into force after an entity was first heard of: all that is asked of a whole history. #}
-{% macro turns_of_rules(spoken, periods) -%}
-select distinct
-    said.bk,
-    {{ forever() }} as known_by,
-    '' as without,
-    period.period,
-    period.effective_from as as_at
+{# The evidence that the build's basis knows: all of it, unless the basis is set. #}
+{% macro in_basis(assertions, rules) -%}
+(
+    select *
 
-from {{ spoken }} as said
-inner join {{ periods }} as period
-    on said.at < period.effective_from
+    from {{ assertions }}
+    where known_from <= coalesce((select max(basis_set) from {{ rules }}), {{ forever() }})
+)
 {%- endmacro %}

@@ -56,13 +56,8 @@ from (
                 if(rules[said_of].clock = clock, rules[said_of], null) as rule,
                 nullif(array_position(rules[said_of].severity_order, {{ plain('value') }}), 0) as severity
 
-            from (
-                select
-                    *,
-                    explode(map_concat(mentions, map('is_deleted', is_deleted))) as (said_of, value)
-
-                from {{ heard }}
-            )
+            from {{ heard }}
+            lateral view explode(map_concat(mentions, map('is_deleted', is_deleted))) as said_of, value
             lateral view explode(array_append(
                 transform(
                     filter(couplings, one -> one.lead_attribute = said_of),

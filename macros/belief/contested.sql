@@ -7,8 +7,8 @@
 {% macro contested(spoken, periods, lines=none) -%}
 (
     {{ hear(
-        '(select * from ' ~ spoken ~ ' left anti join ' ~ expiring(spoken) ~ ' using (bk))',
-        '(select * from ' ~ periods ~ ' where size(contested) > 0)',
+        those(spoken, 'left anti join ' ~ expiring(spoken) ~ ' using (bk)'),
+        those(periods, 'where size(contested) > 0'),
         lines
     ) | indent(4) }}
 
@@ -20,7 +20,7 @@
 
     from (
         {{ hear(
-            '(select * from ' ~ spoken ~ ' left semi join ' ~ expiring(spoken) ~ ' using (bk))',
+            those(spoken, 'left semi join ' ~ expiring(spoken) ~ ' using (bk)'),
             periods,
             lines
         ) | indent(8) }}
@@ -30,5 +30,20 @@
 
 
 {% macro expiring(spoken) -%}
-(select distinct bk from {{ spoken }} where expires_at is not null)
+(
+    select distinct ending.bk
+
+    from {{ spoken }} as ending
+    where ending.expires_at is not null
+)
+{%- endmacro %}
+
+
+{% macro those(rows, restriction) -%}
+(
+    select *
+
+    from {{ rows }}
+    {{ restriction }}
+)
 {%- endmacro %}

@@ -15,7 +15,7 @@ select
     period.period,
     period.effective_until as period_until,
     {{ forever() if lines else 'period.effective_from' }} as asks_from,
-    {{ 'line.asked' if lines else 'cast(array() as array<timestamp>)' }} as asked,
+    {{ 'line.asked' if lines else 'cast(array() as array<timestamp>) as asked' }},
     said.at,
     said.position,
     said.source_system,

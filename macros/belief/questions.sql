@@ -28,5 +28,12 @@ inner join {{ periods }} as period
 
 {# The lines of time that questions are asked on, with the instants that they ask about. #}
 {% macro lines(questions) -%}
-(select {{ line() }}, collect_set(as_at) as asked from {{ questions }} group by {{ line() }})
+(
+    select
+        {{ line() }},
+        collect_set(as_at) as asked
+
+    from {{ questions }}
+    group by {{ line() }}
+)
 {%- endmacro %}

@@ -31,19 +31,7 @@ from (
             attribute,
             asks_from,
             asked,
-            inline(array_append(
-                flatten(transform(
-                    filter(array_distinct(moments), moment -> moment < period_until),
-                    moment -> transform(lanes, lane -> struct(
-                        lane,
-                        moment as at,
-                        true as is_moment,
-                        cast(null as bigint) as position,
-                        if(false, heard, null) as heard
-                    ))
-                )),
-                struct(lane, at, false as is_moment, position, heard)
-            ))
+            laid.*
 
         from (
             select
@@ -61,6 +49,19 @@ from (
                 in_order as (partition by {{ line() }}, attribute order by position),
                 in_lane as (partition by {{ line() }}, attribute, lane order by position)
         )
+        lateral view explode(array_append(
+            flatten(transform(
+                filter(array_distinct(moments), moment -> moment < period_until),
+                moment -> transform(lanes, lane -> struct(
+                    lane,
+                    moment as at,
+                    true as is_moment,
+                    cast(null as bigint) as position,
+                    if(false, heard, null) as heard
+                ))
+            )),
+            struct(lane, at, false as is_moment, position, heard)
+        )) as laid
     )
     window so_far as (
         partition by {{ line() }}, attribute, lane order by at, is_moment, position

@@ -15,19 +15,20 @@ with unfolded as (
         sk,
         effective_from,
         effective_to,
-        inline(array(
-            {%- for attribute in believed %}
-            struct(
-                '{{ attribute }}' as attribute,
-                {{ attribute }}_source as source_system,
-                {{ attribute }}_assertion as assertion_id,
-                {{ attribute }}_rule as rule_id,
-                {{ attribute }}_caveat as caveat
-            ){{ ',' if not loop.last }}
-            {%- endfor %}
-        ))
+        one.*
 
     from {{ belief }}
+    lateral view explode(array(
+        {%- for attribute in believed %}
+        struct(
+            '{{ attribute }}' as attribute,
+            {{ attribute }}_source as source_system,
+            {{ attribute }}_assertion as assertion_id,
+            {{ attribute }}_rule as rule_id,
+            {{ attribute }}_caveat as caveat
+        ){{ ',' if not loop.last }}
+        {%- endfor %}
+    )) as one
 
 ),
 

@@ -11,7 +11,30 @@
 --     CRM   |--- rank 1 ---[--- rank 3 --- …    a source's rows: no gap, no overlap, on either clock
 --     CORE  |--- rank 2 ------------------ …    a group's sources: no shared rank, one kind of rule
 
-with rules as (
+with leads as (
+
+    select
+        entity,
+        attribute_group,
+        count(*) as attributes
+
+    from {{ ref('attribute_groups') }}
+    group by entity, attribute_group
+
+),
+
+followers as (
+
+    select distinct
+        entity,
+        attribute_group
+
+    from {{ ref('precedence') }}
+    where rule = 'coupled_to'
+
+),
+
+rules as (
 
     select
         rule.*,
@@ -25,24 +48,9 @@ with rules as (
         ) as place
 
     from {{ ref('precedence') }} as rule
-    left join (
-        select
-            entity,
-            attribute_group,
-            count(*) as attributes
-
-        from {{ ref('attribute_groups') }}
-        group by entity, attribute_group
-    ) as lead
+    left join leads as lead
         on rule.entity = lead.entity and rule.coupled_to = lead.attribute_group
-    left join (
-        select distinct
-            entity,
-            attribute_group
-
-        from {{ ref('precedence') }}
-        where rule = 'coupled_to'
-    ) as coupled
+    left join followers as coupled
         on rule.entity = coupled.entity and rule.coupled_to = coupled.attribute_group
 
 ),

@@ -1,4 +1,4 @@
-"""The command line: `attest land`, `release`, `gate`, `why`.
+"""The command line: `attest land`, `release`, `gate`, `why`, `preview`.
 
 Exit code 0 when done, 1 when a user can mend it, 2 for usage."""
 
@@ -22,6 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         project = read_project(options.project_dir.resolve(), target=options.target)
+        if getattr(options, "seeds", None):
+            options.seeds = options.seeds.resolve()
         if "paths" in options:
             options.paths = [seen_from(project.root, path) for path in options.paths]
         os.chdir(project.root)  # a relative lake is taken from there, as dbt does
@@ -99,6 +101,19 @@ def build_parser() -> argparse.ArgumentParser:
     why.add_argument("--as-at", type=instant, metavar="TIME", help="the instant asked about (default: the basis)")
     why.add_argument("--known-at", type=instant, metavar="TIME", help="with what was known then (default: the basis)")
     why.set_defaults(run=run_why)
+
+    preview = commands.add_parser(
+        "preview",
+        help="say what edited rules would change, before they are approved",
+        description="Compare every belief, now and in all of history, under the lake's rules and under those of the "
+        "seeds' files, and print it as Markdown: how many stay, change, appear and vanish, with the ten largest. "
+        "The lake is only read.",
+    )
+    preview.add_argument("entities", metavar="ENTITY", nargs="*", help="as in dbt_project.yml (default: all)")
+    preview.add_argument(
+        "--seeds", type=Path, metavar="DIR", help="where the edited precedence.csv and attribute_groups.csv are"
+    )
+    preview.set_defaults(run=run_preview)
     return parser
 
 
@@ -188,6 +203,15 @@ def run_why(project: Project, options: argparse.Namespace) -> int:
     print(
         explain(spark, project, entity=options.entity, key=options.key, as_at=options.as_at, known_at=options.known_at)
     )
+    return 0
+
+
+def run_preview(project: Project, options: argparse.Namespace) -> int:
+    from attest.preview import preview  # noqa: PLC0415
+    from attest.session import isolated, start  # noqa: PLC0415
+
+    seeds = options.seeds or project.root / "seeds"
+    print(preview(isolated(start(project.parameters)), project, entities=options.entities, seeds=seeds))
     return 0
 
 

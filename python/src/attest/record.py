@@ -101,7 +101,7 @@ def read_expiry(fields: dict[str, str | None], feed: Feed, source_time: Instant 
     if expiry is not None and source_time is not None and expiry.at <= source_time.at:
         raise UnreadableError(
             "expired_before_it_began",
-            f"{name} is not after {feed.source_time_field}, {shown(fields.get(name or ''))}: have the source correct it",
+            f"{name} is {shown(fields.get(name or ''))}, no later than {feed.source_time_field}: have it corrected",
         )
     return expiry
 

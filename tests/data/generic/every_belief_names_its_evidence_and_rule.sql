@@ -32,19 +32,20 @@ from (
         select
             bk,
             effective_from,
-            inline(array(
-                {%- for attribute in believed %}
-                struct(
-                    '{{ attribute }}' as attribute,
-                    {{ attribute }} is not null and '{{ attribute }}' <> 'is_deleted' as has_value,
-                    {{ attribute }}_source as source_system,
-                    {{ attribute }}_assertion as assertion_id,
-                    {{ attribute }}_rule as rule_id
-                ){{ ',' if not loop.last }}
-                {%- endfor %}
-            ))
+            one.*
 
         from {{ model }}
+        lateral view explode(array(
+            {%- for attribute in believed %}
+            struct(
+                '{{ attribute }}' as attribute,
+                {{ 'is_deleted' if attribute == 'is_deleted' else attribute ~ ' is not null' }} as has_value,
+                {{ attribute }}_source as source_system,
+                {{ attribute }}_assertion as assertion_id,
+                {{ attribute }}_rule as rule_id
+            ){{ ',' if not loop.last }}
+            {%- endfor %}
+        )) as one
     ) as belief
     left join {{ assertions }} as winner
         on belief.bk = winner.bk and belief.assertion_id = winner.assertion_id

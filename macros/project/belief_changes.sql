@@ -1,0 +1,19 @@
+{#
+    The restatement report: what was believed as known at one instant and is believed otherwise as known at another.
+
+    A relation of one row an entity, attribute and interval, with the value before and after,
+    and because of which evidence or rule. Instants are ISO-8601 strings.
+#}
+{% macro belief_changes(entity, known_at_1, known_at_2) -%}
+
+(
+    {{ restatements(
+        assertions=ref(entity ~ '_states'),
+        rules=ref(entity ~ '_rules'),
+        attributes=attributes_of(entity).keys() | list + ['is_deleted'],
+        known_at_1=known_at_1,
+        known_at_2=known_at_2
+    ) | indent(4) }}
+)
+
+{%- endmacro %}
