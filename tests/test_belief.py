@@ -64,8 +64,12 @@ def at_random(seed: int, entities: int) -> Histories:
     """Up to eight events of four sources, one of them unlisted, with nulls, ties, repeats, odd and unranked values."""
     chance = random.Random(seed)
 
-    def event(key: str) -> Event:
-        what: dict[str, Any] = {"precedence_rank": chance.choice([1, 2, None])}
+    def event(key: str, number: int) -> Event:
+        # Each in a file of its own: the oracle does not read payload bytes, the last step of the order.
+        what: dict[str, Any] = {
+            "precedence_rank": chance.choice([1, 2, None]),
+            "source_file": f"{chance.randrange(9)}_{number}.jsonl",
+        }
         if chance.random() < 0.7:
             what["name"] = chance.choice(["x", "yy", "zz", "", None])
         if chance.random() < 0.7:
@@ -77,7 +81,7 @@ def at_random(seed: int, entities: int) -> Histories:
         return said(key, chance.choice("ABCD"), chance.randrange(8), chance.randrange(6), **what)
 
     keys = [f"R{number}" for number in range(entities)]
-    return {key: [event(key) for _ in range(chance.randrange(1, 9))] for key in keys}
+    return {key: [event(key, number) for number in range(chance.randrange(1, 9))] for key in keys}
 
 
 def questions(histories: Histories, rules: Sequence[Rule], chance: random.Random, each: int | None) -> list[Question]:

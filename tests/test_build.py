@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attest.basis import find_basis, reproduce
 from attest.commits import newest
-from attest.errors import UnknownKeyError
+from attest.errors import UnknownBasisError, UnknownKeyError
 from attest.project import Project, read_project
 from attest.why import explain
 from cases import CUSTOMER, messages
@@ -219,3 +222,42 @@ def test_dbt_docs_describe_every_model_and_its_lineage(dbt: Callable[..., Any], 
         ancestors.add(node.rpartition(".")[2])
         frontier += getattr(manifest.nodes[node].depends_on, "nodes", [])
     assert {"landing_worked", "customer_assertions", "customer_states", "customer_belief", "precedence"} <= ancestors
+
+
+def test_law_s6_every_build_can_be_told_again_from_evidence_alone(
+    spark: SparkSession, dbt: Callable[..., Any], lander: Callable[..., None], built: None, project: Path
+) -> None:
+    """After late facts, a back-fill and the edits of rules above: each stamped basis gives its own bytes."""
+    lander([LATE | {"ingest_ts": "2026-02-01T00:00:00Z", "status": "Back-filled"}], schema=SCHEMA)
+    dbt("run", *CUSTOMER, schema=SCHEMA, project=project)
+    seed = project / "seeds" / "precedence.csv"
+    edited = re.sub(r"(customer,status,CORE,2.*),1900-01-01,,(op|ri)", r"\1,1900-01-01,2026-03-05,\2", seed.read_text())
+    assert edited != seed.read_text()
+    added = "customer,status,CORE,2,most_recent,,,,,,,1900-01-01,,2026-03-05,,risk,data governance,The newest counts\n"
+    crm = re.sub(r"(customer,status,CRM,1.*),1900-01-01,,(op|ri)", r"\1,1900-01-01,2026-03-05,\2", edited)
+    seed.write_text(crm + added + added.replace("CORE,2", "CRM,1"))
+    dbt(*BUILD, schema=SCHEMA, project=project)
+    asked = replace(read_project(project), schema=SCHEMA)
+    stamped = spark.table(f"{SCHEMA}.customer_bases").orderBy("stamped_at").collect()
+    assert stamped[-1].rule_set_hash != stamped[0].rule_set_hash
+    # Case A above was written over an approved row, which no lake can tell again.
+    kept = [row for row in stamped if row.rule_set_hash in (stamped[0].rule_set_hash, stamped[-1].rule_set_hash)]
+    assert len({row.content for row in kept}) >= 3
+    for row in kept:
+        told = reproduce(spark, asked, row.basis_id)
+        assert told.is_same, told.text
+    with pytest.raises(UnknownBasisError, match=r"No basis is called 'x'. The newest are: \w+ \(customer, "):
+        reproduce(spark, asked, "x")
+
+
+def test_law_s6_a_basis_that_cannot_be_told_again_says_where_it_differs(
+    spark: SparkSession, built: None, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the lake had lost a landing: the first row that differs is named."""
+    asked = replace(read_project(project), schema=SCHEMA)
+    newest = spark.table(f"{SCHEMA}.customer_bases").orderBy("stamped_at").collect()[-1]
+    basis = find_basis(spark, asked, newest.basis_id)
+    monkeypatch.setattr("attest.basis.find_basis", lambda *_: replace(basis, landings=basis.landings[:-1]))
+    told = reproduce(spark, asked, newest.basis_id)
+    assert not told.is_same
+    assert re.search(r"the first difference, stamped then: C123 from 2026-", told.text), told.text

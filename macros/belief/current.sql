@@ -1,17 +1,13 @@
 {#
     What is believed at the build's basis instant: live entities of which something is believed.
 #}
-{% macro current(belief, assertions, rules) -%}
+{% macro current(belief, bases) -%}
 
 with basis as (
 
-    select coalesce(
-        (select max(basis_set) from {{ rules }}),
-        greatest(
-            (select max(ingest_ts) from {{ assertions }}),
-            (select max(if(is_in_basis, known_from, null)) from {{ rules }})
-        )
-    ) as at
+    select max_by(known_at, stamped_at) as at
+
+    from {{ bases }}
 
 )
 

@@ -59,8 +59,8 @@ side_by_side as (
         {%- for attribute in attributes %}
         struct(
             '{{ attribute }}' as attribute,
-            {{ compared('before.' ~ attribute) | indent(12) }} as before,
-            {{ compared('after.' ~ attribute) | indent(12) }} as after
+            {{ as_told('before.' ~ attribute) | indent(12) }} as before,
+            {{ as_told('after.' ~ attribute) | indent(12) }} as after
         ){{ ',' if not loop.last }}
         {%- endfor %}
     )) as one
@@ -107,7 +107,7 @@ where differs
 
 
 {# What is compared of what is held, with values as people write them; nobody's word on is_deleted means it is not. #}
-{% macro compared(held) -%}
+{% macro as_told(held) -%}
 struct(
     {{ "coalesce(" ~ held ~ ".value, 'false')" if held.endswith('.is_deleted') else plain(held ~ '.value') }} as value,
     {{ held }}.source_system,

@@ -1,10 +1,8 @@
 {#
     Why each answer is so: one row a question and attribute, with the losers and the runner-up.
 
-    Law S5. Everyone is heard, listed or not, and stands side by side. The runner-up is who
-    is picked once the winner's assertion is taken out, so its source's word before takes
-    part; under a quorum that can change what was settled earlier, so there the question is
-    asked again without it.
+    Law S5. Under a quorum, taking out an assertion can change what was settled before, so
+    there the question is asked again without it.
 #}
 {% macro explained(assertions, asked, rules, attributes) -%}
 
@@ -40,22 +38,7 @@ decided as (
 
 compared as (
 
-    {{ choose('(' ~ weigh(without_the_winner('decided')) ~ ')') | indent(4) }}
-
-),
-
-explained as (
-
-    select
-        {{ line() }},
-        at,
-        attribute,
-        decided.outcome,
-        decided.is_by_quorum,
-        {{ losers() | indent(8) }} as losers,
-        {{ runner_up('decided.outcome') | indent(8) }} as runner_up
-
-    from compared
+    {{ compared('decided') | indent(4) }}
 
 ),
 
@@ -68,7 +51,7 @@ by_question as (
         at,
         map_from_entries(collect_list(struct(attribute, struct(outcome, losers, is_by_quorum, runner_up)))) as explained
 
-    from explained
+    from compared
     group by bk, known_by, period, at
 
 ),
@@ -97,7 +80,7 @@ decided_again as (
         at,
         without,
         attribute,
-        {{ runner_up('outcome') | indent(8) }} as runner_up
+        {{ outcome_told() | indent(8) }} as runner_up
 
     from ({{ asked_of_everyone('asked_again') | indent(4) }})
 
@@ -132,50 +115,4 @@ left join decided_again
     and one.attribute = decided_again.attribute
     and one.of.outcome.assertion_id = decided_again.without
 
-{%- endmacro %}
-
-
-{# The outcomes of these questions, everyone heard. #}
-{% macro asked_of_everyone(questions) -%}
-select *
-
-from (
-    {{ contest('(' ~ hear('spoken', 'periods', lines(questions)) ~ ')', everyone=true) | indent(4) }}
-)
-where is_asked
-{%- endmacro %}
-
-
-{# The same candidates without the winning assertion: its lane falls back to what it said before. #}
-{% macro without_the_winner(decided) -%}
-(
-    select
-        {{ line() }},
-        attribute,
-        at,
-        asks_from,
-        is_asked,
-        struct(outcome, picked, candidates, coupling, is_by_quorum) as decided,
-        filter(
-            transform(candidates, one -> if(
-                one.claim.assertion_id <=> outcome.assertion_id,
-                struct(one.before as claim, if(false, one.before, null) as before),
-                struct(one.claim, one.before)
-            )),
-            one -> one.claim is not null
-        ) as candidates
-
-    from {{ decided }}
-)
-{%- endmacro %}
-
-
-{# Who would be believed instead; nobody where nobody is now. #}
-{% macro runner_up(decided) -%}
-if({{ decided }}.assertion_id is null or outcome.assertion_id is null, null, struct(
-    outcome.source_system,
-    outcome.value,
-    outcome.assertion_id,
-    coalesce(follower.at, picked.claim.at) as source_event_ts
-))
 {%- endmacro %}

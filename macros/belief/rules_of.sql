@@ -31,7 +31,7 @@ basis as (
     {%- if basis is none %}
 
     select greatest(
-        (select max(ingest_ts) from {{ assertions }}),
+        (select max(known_from) from {{ assertions }}),
         (select max(if(known_from <= current_timestamp(), known_from, null)) from rules)
     ) as known_at
     {%- else %}

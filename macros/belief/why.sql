@@ -2,9 +2,9 @@
     One row an entity, attribute and belief interval: the value, the winner with its provenance,
     the rule, each loser with its reason, and the runner-up, as they stood when it began.
 
-    The winner is the belief's own; who lost is told by asking again, everyone heard.
+    The winner is the belief's own; `candidates` are everyone's claims when it began.
 #}
-{% macro why(belief, assertions, rules, attributes) -%}
+{% macro why(belief, candidates, assertions, rules, attributes) -%}
 
 {%- set believed = attributes.keys() | list + ['is_deleted'] -%}
 
@@ -32,23 +32,15 @@ with unfolded as (
 
 ),
 
-explained as (
+compared as (
 
-    {{ explained(
-        assertions,
-        'select bk, effective_from as as_at, (select max(basis_set) from ' ~ rules ~ ') as known_at from ' ~ belief,
-        rules,
-        believed
-    ) | indent(4) }}
+    {{ compared(candidates) | indent(4) }}
 
 ),
 
 rule_set as (
 
-    select sha2(array_join(array_sort(collect_set(rule_id)), ','), 256) as rule_set_hash
-
-    from {{ rules }}
-    where is_in_basis
+    {{ rule_set_hash(rules) | indent(4) }}
 
 )
 
@@ -58,7 +50,7 @@ select
     unfolded.effective_from,
     unfolded.effective_to,
     unfolded.attribute,
-    explained.value,
+    compared.outcome.value,
     unfolded.source_system,
     unfolded.assertion_id,
     unfolded.caveat,
@@ -76,14 +68,14 @@ select
     unfolded.rule_id,
     rule.reason as rule_reason,
     rule_set.rule_set_hash,
-    explained.losers,
-    explained.runner_up
+    coalesce(compared.losers, array()) as losers,
+    compared.runner_up
 
 from unfolded
-left join explained
-    on unfolded.bk = explained.bk
-    and unfolded.effective_from = explained.as_at
-    and unfolded.attribute = explained.attribute
+left join compared
+    on unfolded.bk = compared.bk
+    and unfolded.effective_from = compared.at
+    and unfolded.attribute = compared.attribute
 left join {{ assertions }} as winner
     on unfolded.bk = winner.bk and unfolded.assertion_id = winner.assertion_id
 left join {{ rules }} as rule

@@ -1,5 +1,4 @@
 {{ current(
     belief=ref('account_belief'),
-    assertions=ref('account_states'),
-    rules=ref('account_rules')
+    bases=ref('account_bases')
 ) }}

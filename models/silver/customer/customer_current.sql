@@ -1,5 +1,4 @@
 {{ current(
     belief=ref('customer_belief'),
-    assertions=ref('customer_states'),
-    rules=ref('customer_rules')
+    bases=ref('customer_bases')
 ) }}

@@ -1,5 +1,4 @@
 {{ current(
     belief=ref('holding_belief'),
-    assertions=ref('holding_states'),
-    rules=ref('holding_rules')
+    bases=ref('holding_bases')
 ) }}

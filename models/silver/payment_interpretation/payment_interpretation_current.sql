@@ -1,5 +1,4 @@
 {{ current(
     belief=ref('payment_interpretation_belief'),
-    assertions=ref('payment_interpretation_states'),
-    rules=ref('payment_interpretation_rules')
+    bases=ref('payment_interpretation_bases')
 ) }}

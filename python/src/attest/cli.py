@@ -1,4 +1,4 @@
-"""The command line: `attest land`, `release`, `gate`, `why`, `preview`.
+"""The command line: `attest land`, `release`, `gate`, `why`, `preview`, `reproduce`.
 
 Exit code 0 when done, 1 when a user can mend it, 2 for usage."""
 
@@ -114,6 +114,15 @@ def build_parser() -> argparse.ArgumentParser:
         "--seeds", type=Path, metavar="DIR", help="where the edited precedence.csv and attribute_groups.csv are"
     )
     preview.set_defaults(run=run_preview)
+
+    reproduce = commands.add_parser(
+        "reproduce",
+        help="compute the beliefs of an earlier build again, from evidence alone",
+        description="Compute what a build of Silver believed, from the evidence and the rules that it rested on, and "
+        "compare the sum of every byte with what it stamped. Exit code 1 if they differ.",
+    )
+    reproduce.add_argument("basis", metavar="BASIS_ID", help="a basis_id of the entity's bases, such as customer_bases")
+    reproduce.set_defaults(run=run_reproduce)
     return parser
 
 
@@ -213,6 +222,15 @@ def run_preview(project: Project, options: argparse.Namespace) -> int:
     seeds = options.seeds or project.root / "seeds"
     print(preview(isolated(start(project.parameters)), project, entities=options.entities, seeds=seeds))
     return 0
+
+
+def run_reproduce(project: Project, options: argparse.Namespace) -> int:
+    from attest.basis import reproduce  # noqa: PLC0415
+    from attest.session import isolated, start  # noqa: PLC0415
+
+    found = reproduce(isolated(start(project.parameters)), project, options.basis)
+    print(found.text)
+    return 0 if found.is_same else 1
 
 
 if __name__ == "__main__":

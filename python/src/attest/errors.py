@@ -53,3 +53,7 @@ class OutOfOrderError(ModelError):
 
 class UnknownKeyError(AttestError):
     """No evidence speaks of the key that was asked about."""
+
+
+class UnknownBasisError(AttestError):
+    """No build of Silver stamped the basis that was asked about."""

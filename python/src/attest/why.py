@@ -61,6 +61,7 @@ class Entity:
     attributes: tuple[str, ...]
     states: str
     rules: str
+    bases: str
 
     def explained(self, root: Path) -> str:
         return render(
@@ -78,21 +79,19 @@ def find_entity(spark: SparkSession, project: Project, name: str) -> Entity:
         near = difflib.get_close_matches(name, project.entities, n=1)
         hint = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(project.entities)}."
         raise ContractError(f"No entity is called {name!r} in dbt_project.yml.{hint}")
-    states, rules = f"{project.schema}.{name}_states", f"{project.schema}.{name}_rules"
-    for table in (states, rules):
+    tables = [f"{project.schema}.{name}_{kind}" for kind in ("states", "rules", "bases")]
+    for table in tables:
         if not spark.catalog.tableExists(table):
             raise ContractError(f"The table {table} is not there yet. Call `dbt build` first.")
-    return Entity(name, (*project.entities[name]["attributes"], "is_deleted"), states, rules)
+    return Entity(name, (*project.entities[name]["attributes"], "is_deleted"), *tables)
 
 
 def basis_of(spark: SparkSession, entity: Entity) -> datetime:
-    """The instant up to which the tables know: the newest arrival or rule, unless the build set it."""
-    rules = spark.table(entity.rules).agg(F.max("basis_set"), F.max(F.when(F.col("is_in_basis"), F.col("known_from"))))
-    is_set, newest_rule = rules.first() or (None, None)
-    arrival = (spark.table(entity.states).agg(F.max("ingest_ts")).first() or (None,))[0]
-    if arrival is None:
+    """The instant up to which the tables know: what the last build stamped."""
+    known = spark.table(entity.bases).agg(F.max_by("known_at", "stamped_at")).collect()[0][0]
+    if known is None:
         raise ContractError("Nothing is landed yet, so nothing is believed. Call `attest land`, then `dbt build`.")
-    basis: datetime = is_set or max(arrival, newest_rule or arrival)
+    basis: datetime = known
     return basis
 
 

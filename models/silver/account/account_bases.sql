@@ -1,0 +1,7 @@
+{{ basis(
+    belief=ref('account_belief'),
+    evidence=ref('account_assertions'),
+    assertions=ref('account_states'),
+    rules=ref('account_rules'),
+    before=load_cached_relation(this)
+) }}

@@ -1,0 +1,7 @@
+{{ basis(
+    belief=ref('customer_belief'),
+    evidence=ref('customer_assertions'),
+    assertions=ref('customer_states'),
+    rules=ref('customer_rules'),
+    before=load_cached_relation(this)
+) }}

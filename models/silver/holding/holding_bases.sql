@@ -1,0 +1,7 @@
+{{ basis(
+    belief=ref('holding_belief'),
+    evidence=ref('holding_assertions'),
+    assertions=ref('holding_states'),
+    rules=ref('holding_rules'),
+    before=load_cached_relation(this)
+) }}

@@ -1,0 +1,7 @@
+{{ basis(
+    belief=ref('payment_interpretation_belief'),
+    evidence=ref('payment_interpretation_assertions'),
+    assertions=ref('payment_interpretation_states'),
+    rules=ref('payment_interpretation_rules'),
+    before=load_cached_relation(this)
+) }}

@@ -1,0 +1,165 @@
+"""The bases of Silver: what each build rested on, stamped in a ledger, and the same bytes again from evidence alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+
+from attest import write
+from attest.build import Outcome, definition, lineage, package_sum
+from attest.errors import UnknownBasisError
+from attest.macros import render
+from attest.news import find_news, standing
+from attest.project import Project
+from attest.write import Table
+
+STAMPED = "basis_id string, stamped_at timestamp, code_version string, belief_version bigint"
+
+
+def stamp(spark: SparkSession, order: str) -> Outcome:
+    """Add a row for the build at hand, unless nothing that Silver rests on is new since the last one."""
+    wanted: dict[str, Any] = json.loads(order)
+    table = Table(**wanted["table"])
+    target = standing(spark, table.name)
+    news = find_news(spark, target=target, **lineage(wanted, definition=definition(spark, wanted)))
+    if target is not None and news.is_nothing:
+        return Outcome("no news", 0)
+    note = replace(news.note, generation=target.note.generation if target and target.note else news.note.generation)
+    found = spark.sql(wanted["code"]).collect()
+    belief = next(name for name in wanted["inputs"] if name.endswith("_belief"))
+    beliefs = standing(spark, belief)
+    told = [(*identify(row, table.name, beliefs.version if beliefs else 0), *row) for row in found]
+    rows = spark.createDataFrame(told, f"{STAMPED}, {ddl(spark.sql(wanted['code']))}")
+    if target is None:
+        written = write.create(spark, table, rows, note=note)
+    elif stands(spark, table.name, told):
+        written = write.confirm(spark, table, note=note)
+    else:
+        written = write.append(spark, table, rows, note=note)
+    return Outcome(f"{written.primitive}: {', '.join(row[0] for row in told) or 'nothing landed yet'}", written.rows)
+
+
+def identify(row: Row, ledger: str, version: int) -> tuple[str, datetime, str, int]:
+    about = [ledger, row.known_at.isoformat(), row.rule_set_hash, row.beliefs, row.content, row.landings]
+    name = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:16]
+    return name, datetime.now(UTC), package_sum()[:16], version
+
+
+def stands(spark: SparkSession, ledger: str, told: list[Any]) -> bool:
+    """Whether the newest basis says the same: no landing more, and the same rules and beliefs."""
+    newest = spark.table(ledger).orderBy(F.desc("stamped_at")).first()
+    same = ("known_at", "rule_set_hash", "beliefs", "content")
+    names = [part.split()[0] for part in STAMPED.split(", ")]
+    return newest is not None and all(
+        not row[-3] and [newest[name] for name in same] == [row[len(names)], row[len(names) + 1], row[-2], row[-1]]
+        for row in told
+    )
+
+
+def ddl(rows: DataFrame) -> str:
+    return ", ".join(f"{column.name} {column.dataType.simpleString()}" for column in rows.schema)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """One row of an entity's ledger, with every landing that it rests on."""
+
+    entity: str
+    row: Row
+    landings: list[str]
+
+
+def find_basis(spark: SparkSession, project: Project, basis_id: str) -> Basis:
+    newest: list[str] = []
+    for entity in project.entities:
+        ledger = f"{project.schema}.{entity}_bases"
+        if not spark.catalog.tableExists(ledger):
+            continue
+        rows = spark.table(ledger).orderBy("stamped_at").collect()
+        newest += [f"{rows[-1].basis_id} ({entity}, {rows[-1].stamped_at:%Y-%m-%d %H:%M})"] if rows else []
+        for place, row in enumerate(rows):
+            if row.basis_id == basis_id:
+                landings = [landing for earlier in rows[: place + 1] for landing in earlier.landings]
+                return Basis(entity, row, landings)
+    known = f" The newest are: {', '.join(newest)}." if newest else " None is stamped yet: call `dbt build`."
+    raise UnknownBasisError(f"No basis is called {basis_id!r}.{known}")
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    is_same: bool
+    text: str
+
+
+def reproduce(spark: SparkSession, project: Project, basis_id: str) -> Reproduced:
+    """Compute the basis' beliefs anew from its evidence and rules, and compare their sum with what was stamped."""
+    basis = find_basis(spark, project, basis_id)
+    beliefs = recompute(spark, project, basis).localCheckpoint()
+    beliefs.createOrReplaceTempView("reproduced")
+    found = spark.sql(render(project.root, "content_of", rows="reproduced")).collect()[0]
+    title = (
+        f"basis {basis_id} of {basis.entity}, known at {basis.row.known_at} UTC: {len(basis.landings)} landings, "
+        f"{basis.row.beliefs:,} beliefs"
+    )
+    if (found.beliefs, found.content) == (basis.row.beliefs, basis.row.content):
+        return Reproduced(True, f"{title}\nthe same bytes, from evidence alone (sum {found.content})")
+    lines = [title, f"differs: {found.beliefs:,} beliefs, sum {found.content}, where {basis.row.content} was stamped"]
+    if package_sum()[:16] != basis.row.code_version:
+        lines.append(f"the code is not what it was (version {basis.row.code_version} then, {package_sum()[:16]} now)")
+    return Reproduced(False, "\n".join([*lines, first_difference(spark, project, basis, beliefs)]))
+
+
+def recompute(spark: SparkSession, project: Project, basis: Basis) -> DataFrame:
+    entity, root, schema = basis.entity, project.root, project.schema
+    attributes = project.entities[entity]["attributes"]
+    spoken_of = {**attributes, **project.entities[entity].get("untracked", {})}
+    landed = spark.createDataFrame([(landing,) for landing in basis.landings], "landing_id string")
+    evidence = spark.table(f"{schema}.{entity}_assertions").join(F.broadcast(landed), "landing_id", "left_semi")
+    evidence.createOrReplaceTempView("basis_evidence")
+    arrivals = "basis_evidence"
+    if spark.catalog.tableExists(f"{schema}.{entity}_snapshots"):
+        until = F.lit(basis.row.stamped_at).cast("timestamp")
+        decided = spark.table(f"{schema}.{entity}_snapshots").where(F.col("decided_at") <= until)
+        decided.join(F.broadcast(landed), "landing_id", "left_semi").createOrReplaceTempView("basis_snapshots")
+        rulings = spark.table(f"{schema}.snapshot_rulings").where(F.col("known_from") <= until)
+        rulings.createOrReplaceTempView("basis_rulings")
+        absences = render(
+            root, "absences", evidence="basis_evidence", snapshots="basis_snapshots", rulings="basis_rulings",
+            attributes=spoken_of,
+        )  # fmt: skip
+        spark.sql(absences).createOrReplaceTempView("basis_absences")
+        arrivals = render(root, "with_absences", evidence="basis_evidence", absences="basis_absences")
+    ordered = render(root, "ordered", arrivals=arrivals, attributes=spoken_of)
+    spark.sql(ordered).localCheckpoint().createOrReplaceTempView("basis_states")
+    rules = render(
+        root, "rules_of", entity=entity, precedence=f"{schema}.precedence",
+        attribute_groups=f"{schema}.attribute_groups", assertions="basis_evidence",
+        basis=basis.row.known_at.isoformat(sep=" "),
+    )  # fmt: skip
+    spark.sql(rules).localCheckpoint().createOrReplaceTempView("basis_rules")
+    return spark.sql(
+        render(root, "belief", entity=entity, assertions="basis_states", rules="basis_rules", attributes=attributes)
+    )
+
+
+def first_difference(spark: SparkSession, project: Project, basis: Basis, beliefs: DataFrame) -> str:
+    """The first row that only one of the two has, where the table's files of that day are still there."""
+    table = f"{project.schema}.{basis.entity}_belief"
+    try:
+        then = spark.read.option("versionAsOf", basis.row.belief_version).table(table)
+        sides = (("stamped then", then.exceptAll(beliefs)), ("computed now", beliefs.exceptAll(then)))
+        found = [(row.bk, row.effective_from, side, row) for side, rows in sides
+                 for row in rows.orderBy("bk", "effective_from").limit(1).collect()]  # fmt: skip
+    except PySparkException:
+        return f"its rows of that day are no longer kept (version {basis.row.belief_version} of {table})"
+    if not found:
+        return "no row of that day differs: the ledger's row itself was changed"
+    bk, at, side, row = min(found, key=lambda one: (one[0], one[1]))
+    return f"the first difference, {side}: {bk} from {at} UTC: {row.asDict()}"
