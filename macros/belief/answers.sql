@@ -5,29 +5,7 @@
 #}
 {% macro answers(assertions, asked, rules, attributes) -%}
 
-with spoken as (
-
-    {{ spoken(assertions) | indent(4) }}
-
-),
-
-periods as (
-
-    {{ rulebook(rules) | indent(4) }}
-
-),
-
-asked as (
-
-    {{ asked | indent(4) }}
-
-),
-
-questions as (
-
-    {{ questions('asked', 'periods') | indent(4) }}
-
-),
+with {{ hearing(assertions, asked, rules) }},
 
 heard as (
 

@@ -6,29 +6,7 @@
 #}
 {% macro explained(assertions, asked, rules, attributes) -%}
 
-with spoken as (
-
-    {{ spoken(assertions) | indent(4) }}
-
-),
-
-periods as (
-
-    {{ rulebook(rules) | indent(4) }}
-
-),
-
-asked as (
-
-    {{ asked | indent(4) }}
-
-),
-
-questions as (
-
-    {{ questions('asked', 'periods') | indent(4) }}
-
-),
+with {{ hearing(assertions, asked, rules) }},
 
 decided as (
 

@@ -1,0 +1,28 @@
+{#
+    The CTEs that every answer begins with: what was said, the periods of rules, what is asked of which.
+#}
+{% macro hearing(assertions, asked, rules) -%}
+spoken as (
+
+    {{ spoken(assertions) | indent(4) }}
+
+),
+
+periods as (
+
+    {{ rulebook(rules) | indent(4) }}
+
+),
+
+asked as (
+
+    {{ asked | indent(4) }}
+
+),
+
+questions as (
+
+    {{ questions('asked', 'periods') | indent(4) }}
+
+)
+{%- endmacro %}
