@@ -80,14 +80,19 @@ def find_entity(spark: SparkSession, project: Project, name: str) -> Entity:
         hint = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(project.entities)}."
         raise ContractError(f"No entity is called {name!r} in dbt_project.yml.{hint}")
     tables = [f"{project.schema}.{name}_{kind}" for kind in ("states", "rules", "bases")]
-    for table in tables:
-        if not spark.catalog.tableExists(table):
-            raise ContractError(f"The table {table} is not there yet. Call `dbt build` first.")
+    for table in tables[:2]:
+        require(spark, table)
     return Entity(name, (*project.entities[name]["attributes"], "is_deleted"), *tables)
+
+
+def require(spark: SparkSession, table: str) -> None:
+    if not spark.catalog.tableExists(table):
+        raise ContractError(f"The table {table} is not there yet. Call `dbt build` first.")
 
 
 def basis_of(spark: SparkSession, entity: Entity) -> datetime:
     """The instant up to which the tables know: what the last build stamped."""
+    require(spark, entity.bases)
     known = spark.table(entity.bases).agg(F.max_by("known_at", "stamped_at")).collect()[0][0]
     if known is None:
         raise ContractError("Nothing is landed yet, so nothing is believed. Call `attest land`, then `dbt build`.")
