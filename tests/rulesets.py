@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from oracle import DEMO_RULES, Rule
+from oracle import Rule
 
 RANKS = (("A", 3), ("B", 2), ("C", 1))
 SEVERITY = ("Clear", "Watch", "Bad")
@@ -96,6 +96,3 @@ def seed_row(rule: Rule) -> dict[str, Any]:
         if said is not None:
             row[name] = datetime.fromisoformat("1900-01-01T00:00:00Z" if said == "1900" else said).astimezone(UTC)
     return row
-
-
-DEMO = list(DEMO_RULES)

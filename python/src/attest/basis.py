@@ -32,14 +32,15 @@ def stamp(spark: SparkSession, order: str) -> Outcome:
     if target is not None and news.is_nothing:
         return Outcome("no news", 0)
     note = replace(news.note, generation=target.note.generation if target and target.note else news.note.generation)
-    found = spark.sql(wanted["code"]).collect()
+    frame = spark.sql(wanted["code"])
+    found = frame.collect()
     belief = next(name for name in wanted["inputs"] if name.endswith("_belief"))
     beliefs = standing(spark, belief)
     told = [(*identify(row, table.name, beliefs.version if beliefs else 0), *row) for row in found]
-    rows = spark.createDataFrame(told, f"{STAMPED}, {ddl(spark.sql(wanted['code']))}")
+    rows = spark.createDataFrame(told, f"{STAMPED}, {ddl(frame)}")
     if target is None:
         written = write.create(spark, table, rows, note=note)
-    elif stands(spark, table.name, told):
+    elif stands(spark, table.name, found):
         written = write.confirm(spark, table, note=note)
     else:
         written = write.append(spark, table, rows, note=note)
@@ -52,14 +53,12 @@ def identify(row: Row, ledger: str, version: int) -> tuple[str, datetime, str, i
     return name, datetime.now(UTC), package_sum()[:16], version
 
 
-def stands(spark: SparkSession, ledger: str, told: list[Any]) -> bool:
+def stands(spark: SparkSession, ledger: str, found: list[Row]) -> bool:
     """Whether the newest basis says the same: no landing more, and the same rules and beliefs."""
     newest = spark.table(ledger).orderBy(F.desc("stamped_at")).first()
     same = ("known_at", "rule_set_hash", "beliefs", "content")
-    names = [part.split()[0] for part in STAMPED.split(", ")]
     return newest is not None and all(
-        not row[-3] and [newest[name] for name in same] == [row[len(names)], row[len(names) + 1], row[-2], row[-1]]
-        for row in told
+        not row.landings and all(newest[name] == row[name] for name in same) for row in found
     )
 
 
