@@ -14,7 +14,7 @@ from attest.errors import AttestError
 from attest.land import land, new_delivery
 from attest.project import read_project
 from attest.session import isolated, start
-from attest.why import explain
+from attest.why import explain, open_case
 from dbt.cli.main import dbtRunner
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,7 +48,7 @@ def main() -> int:
         return 1
     print("\nWhat is believed of customer C123, and why\n")
     for known_at in (datetime(2026, 3, 2, 12, tzinfo=UTC), datetime(2026, 3, 3, 10, tzinfo=UTC), None):
-        print(explain(spark, project, entity="customer", key="C123", known_at=known_at))
+        print(explain(spark, project, open_case(spark, project, entity="customer", key="C123", known_at=known_at)))
     print("Ask more:  .venv/bin/attest why customer C123 --as-at 2026-03-02T19:00:00Z")
     return 0
 

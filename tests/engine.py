@@ -79,7 +79,7 @@ def states(spark: SparkSession, evidence: DataFrame, *, made_by: Engine = OURS) 
     made_by.register(spark)
     evidence.createOrReplaceTempView("evidence")
     spark.sql(sql("sightings", made_by=made_by, evidence="evidence")).createOrReplaceTempView("sightings")
-    return spark.sql(sql("states", made_by=made_by, arrivals="evidence", attributes=ATTRIBUTES))
+    return spark.sql(sql("states", made_by=made_by, arrivals="evidence", sightings="sightings", attributes=ATTRIBUTES))
 
 
 def timeline(spark: SparkSession, evidence: DataFrame, *, made_by: Engine = OURS) -> DataFrame:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,8 +17,9 @@ import pytest
 from attest.basis import find_basis, reproduce
 from attest.commits import newest
 from attest.errors import UnknownBasisError, UnknownKeyError
+from attest.page import page, written
 from attest.project import Project, read_project
-from attest.why import explain
+from attest.why import answers, explain, open_case
 from cases import CUSTOMER, messages
 from engine import ATTRIBUTES, ROOT
 from pyspark.sql import SparkSession
@@ -162,6 +165,27 @@ def test_law_s3_case_a_and_case_b_of_12_4_8_differ_by_one_seed_edit(
     assert spark.sql(current).count() == 1
 
 
+def test_an_edited_rule_rebuilds_only_who_heard_from_its_source(
+    spark: SparkSession, dbt: Callable[..., Any], built: None, project: Path
+) -> None:
+    """Only C123 ever heard from CRM; built whole it would be the same."""
+    seed = project / "seeds" / "precedence.csv"
+    approved = seed.read_text()
+    edited = re.sub(r"(customer,address,CRM,1.*),Either system[^\n]*", r"\1,Reworded", approved)
+    assert edited != approved
+    seed.write_text(edited)
+    try:
+        dbt(*BUILD, schema=SCHEMA, project=project)
+        assert messages(spark, SCHEMA)["customer_belief"].startswith("replaceOn: 1 bk")
+        incremental = content(spark, "customer_belief")
+        dbt("run", "--select", "customer_belief", "--full-refresh", schema=SCHEMA, project=project)
+        assert content(spark, "customer_belief") == incremental
+    finally:
+        seed.write_text(approved)
+    dbt(*BUILD, schema=SCHEMA, project=project)
+    assert messages(spark, SCHEMA)["customer_belief"].startswith(("create", "replaceOn: 1 bk"))
+
+
 def test_law_s5_customer_why_names_winner_rule_losers_and_runner_up(spark: SparkSession, built: None) -> None:
     rows = spark.table(f"{SCHEMA}.customer_why").where("bk = 'C123'").collect()
     assert {row.attribute for row in rows} == {*ATTRIBUTES, "is_deleted"}
@@ -180,17 +204,98 @@ def test_law_s5_customer_why_names_winner_rule_losers_and_runner_up(spark: Spark
     assert deletion.losers[0].reason.startswith("CRM is not listed for this attribute")
 
 
-def test_attest_why_answers_in_words(spark: SparkSession, built: None, project: Path, lake: Path) -> None:
+@pytest.fixture
+def life(project: Path) -> Project:
     found = read_project(project)
-    life = Project(project, SCHEMA, found.parameters, found.entities)
+    return Project(project, SCHEMA, found.parameters, found.entities)
+
+
+def test_attest_why_answers_in_words(spark: SparkSession, built: None, life: Project) -> None:
     at = datetime(2026, 3, 2, 12, tzinfo=UTC)
-    told = explain(spark, life, entity="customer", key="C123", as_at=at, known_at=at)
-    assert 'status = "Restricted"' in told
-    assert 'over CRM, which said "Active": rank 1 is below CORE\'s rank 2' in told
-    early = explain(spark, life, entity="customer", key="C123", as_at=datetime(2020, 1, 1, tzinfo=UTC))
-    assert "Nobody was known to have spoken of it by then" in early
+    case = open_case(spark, life, entity="customer", key="C123", as_at=at, known_at=at)
+    told = explain(spark, life, case)
+    assert re.search(r"^  status +Restricted +CORE +2026-03-02 10:00:00 UTC", told, re.MULTILINE)
+    assert "over CRM, which said Active: rank 1 is below CORE's rank 2" in told
+    early = open_case(
+        spark,
+        life,
+        entity="customer",
+        key="C123",
+        as_at=datetime(2020, 1, 1, tzinfo=UTC),
+    )
+    assert "Nobody was known to have spoken of it by then" in explain(spark, life, early)
     with pytest.raises(UnknownKeyError, match=r"'C124'\. Near it are: C123"):
-        explain(spark, life, entity="customer", key="C124")
+        open_case(spark, life, entity="customer", key="C124")
+
+
+def test_the_page_tells_why_for_every_known_at(spark: SparkSession, built: None, life: Project, tmp_path: Path) -> None:
+    """Laws S4 and S5: at each instant and state of knowledge it says what `attest why` says."""
+    case = open_case(spark, life, entity="customer", key="C123")
+    text = page(spark, life, case)
+    assert "//" not in re.sub(r"^ *//.*$|http://www.w3.org/2000/svg", "", text, flags=re.MULTILINE)
+    data = json.loads(text.split('id="case">')[1].split("</script>")[0])
+    assert [moment["what"].split(" by")[0] for moment in data["knowledge"]] == [
+        "CRM arrived", "CORE arrived", "CRM arrived", "CRM arrived", "as best known,",
+    ]  # fmt: skip
+    assert [(one["source"], one["late"], one["deleted"]) for one in data["evidence"]] == [
+        ("CRM", False, False), ("CORE", False, False), ("CORE", True, False),
+        ("CRM", False, False), ("CRM", False, True),
+    ]  # fmt: skip
+    asked = datetime(2026, 3, 2, 18, tzinfo=UTC)
+    place = [one["text"] for one in data["instants"]].index(f"{asked:%Y-%m-%d %H:%M:%S}")
+    for known, moment in enumerate(data["knowledge"]):
+        known_at = None if known == len(data["knowledge"]) - 1 else datetime.fromisoformat(moment["text"] + "+00:00")
+        told = {row.attribute: row for row in answers(spark, life, case, [(asked, known_at)])}
+        for attribute, changes in data["beliefs"][known].items():
+            outcome = data["outcomes"][[one for at, one in changes if at <= place][-1]]
+            assert outcome["assertion"] == told[attribute].assertion_id
+            assert [one["reason"] for one in outcome["losers"]] == [one.reason for one in told[attribute].losers]
+
+
+def test_what_a_source_said_is_never_mark_up_in_the_page() -> None:
+    hostile = "</script><script>alert(1)</script><!--"
+    text = written(
+        {"entity": "customer", "key": hostile, "says": hostile},
+        basis="then",
+        left_out="",
+    )
+    assert text.count("<script>") == 1
+    assert hostile not in text
+    assert json.loads(text.split('id="case">')[1].split("</script>")[0])["says"] == hostile
+
+
+CLICKS = """
+<script>
+document.getElementById("known").value = 1
+document.getElementById("known").dispatchEvent(new Event("input"))
+document.querySelector('[aria-label^="status: Restricted"]').dispatchEvent(new Event("click"))
+</script>
+"""
+
+
+@pytest.mark.skipif(
+    shutil.which("chromium") is None,
+    reason="draws the page in a browser, which is not here",
+)
+def test_a_browser_draws_the_page(spark: SparkSession, built: None, life: Project, tmp_path: Path) -> None:
+    """The slider goes to an earlier knowledge, a click asks why."""
+    text = page(spark, life, open_case(spark, life, entity="customer", key="C123"))
+    (tmp_path / "why.html").write_text(text.replace("</html>", CLICKS + "</html>"), encoding="utf-8")
+    browser = [
+        "chromium",
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--dump-dom",
+        f"file://{tmp_path}/why.html",
+    ]
+    drawn = subprocess.run(browser, check=True, capture_output=True, text=True, timeout=60).stdout
+    why = drawn.split('<div id="why"')[1].split("</div>")[0]
+    assert "status = Restricted" in why
+    assert "over CRM, which said Active: rank 1 is below CORE's rank 2" in why
+    assert drawn.count('class="dot unknown') + drawn.count('class="unknown"') == 6, (
+        "three not yet known, drawn and listed"
+    )
 
 
 def test_the_models_own_unit_tests_pass(dbt: Callable[..., Any], built: None, project: Path) -> None:

@@ -12,7 +12,7 @@
 {%- endif -%}
 {%- set key = config.require('key') -%}
 {%- set order = build_order(code) -%}
-{%- do order.update({'only_news': only_news(key), 'new_by': config.get('new_by')}) -%}
+{%- do order.update({'only_news': only_news(key), 'new_by': config.get('new_by'), 'touched_by': config.get('touched_by')}) -%}
 {%- do order.table.update({'key': key, 'identity': config.get('identity', [])}) -%}
 {%- if model.language == 'python' %}
 {{ code }}

@@ -3,8 +3,9 @@
 
     The first build, and --full-refresh, write the whole table. Config: `key`, the column
     to replace by; `identity`, the columns that no two rows may share; `new_by`, a column by
-    which rows that the table has are told from news; `partition_by` and `tblproperties` as
-    usual. Serves SQL and Python models alike.
+    which rows that the table has are told from news; `touched_by`, a column that the rows of a
+    reference share with the logs: an edited row concerns the keys of that value, and the others
+    keep what they have; `partition_by` and `tblproperties` as usual. Serves SQL and Python models alike.
 #}
 {% materialization replace_by_key, adapter='spark', supported_languages=['sql', 'python'] -%}
 

@@ -15,8 +15,7 @@
 select
     *,
     whole_state(
-        bk,
-        clock,
+        xxhash64(bk, clock),
         position,
         source_system,
         ingest_ts,

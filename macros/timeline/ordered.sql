@@ -4,7 +4,7 @@
     Law B6: assertions in source time and those that only have their arrival never stand
     in one order, so no state and no version can mix the two.
 #}
-{% macro ordered(arrivals, attributes) -%}
+{% macro ordered(arrivals, attributes, sightings=none) -%}
 
 select
     *,
@@ -15,7 +15,7 @@ select
     ) as position
 
 from (
-    {{ first_copies(arrivals) | indent(4) }}
+    {{ first_copies(arrivals, sightings) | indent(4) }}
 ) as copies
 
 {%- endmacro %}

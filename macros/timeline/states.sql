@@ -7,13 +7,13 @@
     that no reader ever sees a version without its assertions. The timeline is the rows that
     start a version. Untracked attributes are evidence, and no part of any state (law E3).
 #}
-{% macro states(arrivals, attributes, untracked={}, hash_version=1) -%}
+{% macro states(arrivals, sightings, attributes, untracked={}, hash_version=1) -%}
 
 {%- set spoken_of = dict(attributes, **untracked) %}
 
 with ordered as (
 
-    {{ ordered(arrivals, spoken_of) | indent(4) }}
+    {{ ordered(arrivals, spoken_of, sightings) | indent(4) }}
 
 ),
 

@@ -28,7 +28,7 @@ def stamp(spark: SparkSession, order: str) -> Outcome:
     wanted: dict[str, Any] = json.loads(order)
     table = Table(**wanted["table"])
     target = standing(spark, table.name)
-    news = find_news(spark, target=target, **lineage(wanted, definition=definition(spark, wanted)))
+    news = find_news(spark, lineage(wanted, definition=definition(spark, wanted)), target=target)
     if target is not None and news.is_nothing:
         return Outcome("no news", 0)
     note = replace(news.note, generation=target.note.generation if target and target.note else news.note.generation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from pyspark.sql import functions as F
 
 from attest import write
 from attest.commits import view_text
-from attest.news import VIEW, Standing, find_news, news_keys, standing
+from attest.news import VIEW, Lineage, Standing, find_news, news_keys, standing, touched_keys
 from attest.states import WHOLE_STATE
 from attest.write import Table
 
@@ -43,9 +44,15 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
     target = standing(spark, table.name)
     is_log = wanted["materialized"] == "append_only"
     known = None if wanted["full_refresh"] and not is_log else target
-    news = find_news(spark, target=known, **lineage(wanted, definition="" if is_log else definition(spark, wanted)))
+    made_from = lineage(wanted, definition="" if is_log else definition(spark, wanted))
+    news = find_news(spark, made_from, target=known)
     if news.is_nothing:
         return Outcome("no news", 0)
+    touched = touched_keys(spark, news=news, key=table.key, by=wanted["touched_by"]) if news.edited else None
+    if news.edited:
+        # Readers learn of it from the generation: no log of theirs tells what an edit did.
+        note = replace(news.note, generation=uuid.uuid4().hex)
+        news = replace(news, note=note, ranges=None if touched is None else news.ranges)
     if is_log and target is not None and target.note is not None:
         # Whatever made it read everything again, what a log has stays: its readers need not start anew.
         news = replace(news, note=replace(news.note, generation=target.note.generation))
@@ -57,6 +64,8 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
     if target is not None and (is_log or not news.is_everything):
         held = spark.table(table.name) if wanted["new_by"] and not news.is_everything else None
         keys = news_keys(spark, news=news, key=table.key, new_by=wanted["new_by"], held=held)
+        if touched is not None:
+            keys = keys.union(touched).distinct()
         if news.is_everything:
             # A log that it reads was made anew: what it has of it stays, what it lacks is added.
             keys = keys.join(spark.table(table.name), on=table.key, how="left_anti")
@@ -84,7 +93,7 @@ def build_reference(spark: SparkSession, order: str) -> Outcome:
     wanted: dict[str, Any] = json.loads(order)
     table = Table(**wanted["table"])
     target = None if wanted["full_refresh"] else standing(spark, table.name)
-    news = find_news(spark, target=target, **lineage(wanted, definition=definition(spark, wanted)))
+    news = find_news(spark, lineage(wanted, definition=definition(spark, wanted)), target=target)
     began = datetime.now(UTC).isoformat()
     if target is not None and news.is_nothing and not is_due(target, began):
         return Outcome("no news", 0)
@@ -101,8 +110,10 @@ def build_reference(spark: SparkSession, order: str) -> Outcome:
         rows.unpersist()
 
 
-def lineage(wanted: dict[str, Any], *, definition: str) -> dict[str, Any]:
-    return {name: wanted[name] for name in ("logs", "inputs", "references")} | {"definition": definition}
+def lineage(wanted: dict[str, Any], *, definition: str) -> Lineage:
+    return Lineage(
+        wanted["logs"], wanted["inputs"], wanted["references"], definition, wanted.get("touched_by") is not None
+    )
 
 
 def definition(spark: SparkSession, wanted: dict[str, Any]) -> str:

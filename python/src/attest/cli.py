@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from attest.contract import find_feed, read_contracts
-from attest.errors import AttestError
+from attest.errors import AttestError, OutputError
 from attest.gate import DEFENSIBLE, Verdict, judge
 from attest.project import Project, read_project
 
@@ -24,6 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         project = read_project(options.project_dir.resolve(), target=options.target)
         if getattr(options, "seeds", None):
             options.seeds = options.seeds.resolve()
+        if getattr(options, "html", None):
+            options.html = options.html.resolve()
         if "paths" in options:
             options.paths = [seen_from(project.root, path) for path in options.paths]
         os.chdir(project.root)  # a relative lake is taken from there, as dbt does
@@ -100,6 +102,9 @@ def build_parser() -> argparse.ArgumentParser:
     why.add_argument("key", metavar="KEY", help="its business key")
     why.add_argument("--as-at", type=instant, metavar="TIME", help="the instant asked about (default: the basis)")
     why.add_argument("--known-at", type=instant, metavar="TIME", help="with what was known then (default: the basis)")
+    why.add_argument(
+        "--html", type=Path, metavar="FILE", help="write all of it as one page to keep: evidence, beliefs and reasons"
+    )
     why.set_defaults(run=run_why)
 
     preview = commands.add_parser(
@@ -205,13 +210,21 @@ def print_verdict(feed: str, verdict: Verdict | None) -> None:
 
 
 def run_why(project: Project, options: argparse.Namespace) -> int:
+    from attest.page import page  # noqa: PLC0415
     from attest.session import isolated, start  # noqa: PLC0415
-    from attest.why import explain  # noqa: PLC0415
+    from attest.why import explain, open_case  # noqa: PLC0415
 
+    if options.html is not None and not options.html.parent.is_dir():
+        raise OutputError(f"There is no folder {options.html.parent} to write {options.html.name} to. Make it first.")
     spark = isolated(start(project.parameters))
-    print(
-        explain(spark, project, entity=options.entity, key=options.key, as_at=options.as_at, known_at=options.known_at)
+    case = open_case(
+        spark, project, entity=options.entity, key=options.key, as_at=options.as_at, known_at=options.known_at
     )
+    if options.html is None:
+        print(explain(spark, project, case))
+        return 0
+    options.html.write_text(page(spark, project, case), encoding="utf-8")
+    print(f"wrote {options.html}: open it in a browser; it needs nothing else")
     return 0
 
 

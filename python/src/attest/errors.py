@@ -57,3 +57,7 @@ class UnknownKeyError(AttestError):
 
 class UnknownBasisError(AttestError):
     """No build of Silver stamped the basis that was asked about."""
+
+
+class OutputError(AttestError):
+    """What was asked for cannot be written where it should go."""

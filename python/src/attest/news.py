@@ -27,6 +27,7 @@ from attest.commits import commits
 VIEW = "news"
 DEFINITION = "definition"
 ARRIVAL = "ingest_ts"
+WORTH_IT = 0.5  # of a table's keys: beyond that it is written whole
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,14 @@ def parse(user_metadata: str | None) -> Note | None:
 
 @dataclass(frozen=True)
 class News:
-    """What to rebuild, and the note that the commit must carry. `ranges` is None where everything is news."""
+    """What to rebuild, and the note that the commit must carry. `ranges` is None where everything is news.
+
+    `edited` are references that changed, each with the version of it that the target was built from.
+    """
 
     note: Note
     ranges: Mapping[str, tuple[int, int]] | None
+    edited: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_everything(self) -> bool:
@@ -80,21 +85,25 @@ class News:
 
     @property
     def is_nothing(self) -> bool:
-        return self.ranges is not None and not self.ranges
+        return self.ranges is not None and not self.ranges and not self.edited
 
 
-def find_news(
-    spark: SparkSession,
-    *,
-    target: Standing | None,
-    logs: Sequence[str],
-    inputs: Sequence[str] = (),
-    references: Sequence[str] = (),
-    definition: str = "",
-) -> News:
+@dataclass(frozen=True)
+class Lineage:
+    """What a table is made from. Where edits are local, an edited reference is no news of everything."""
+
+    logs: Sequence[str]
+    inputs: Sequence[str] = ()
+    references: Sequence[str] = ()
+    definition: str = ""
+    edits_are_local: bool = False
+
+
+def find_news(spark: SparkSession, made_from: Lineage, *, target: Standing | None) -> News:
     """Compare what the target's last note has read with what its logs, inputs and references hold now."""
+    logs, references = made_from.logs, made_from.references
     read: dict[str, int] = {}
-    seen: dict[str, str] = {DEFINITION: definition} if definition else {}
+    seen: dict[str, str] = {DEFINITION: made_from.definition} if made_from.definition else {}
     for log in logs:
         found = standing(spark, log)
         if found is None:
@@ -105,7 +114,7 @@ def find_news(
             # A log is read no further than the other logs, made from it, have read it.
             for other in found.note.read.keys() & set(logs):
                 read[other] = min(found.note.read[other], read.get(other, found.note.read[other]))
-    for table in (*inputs, *references):
+    for table in (*made_from.inputs, *references):
         found = standing(spark, table)
         if found is None or found.note is None:
             continue
@@ -119,10 +128,28 @@ def find_news(
     # A log that was never read, such as a new feed's, is news from its first version on; nothing else changes by it.
     unread = set() if before is None else set(logs) - before.seen.keys()
     known = {table: generation for table, generation in seen.items() if table not in unread}
-    if before is None or before.seen != known or any(before.read.get(log, -1) > now for log, now in read.items()):
-        return News(Note(uuid.uuid4().hex, read, seen), None)
+    everything = News(Note(uuid.uuid4().hex, read, seen), None)
+    if before is None or any(before.read.get(log, -1) > now for log, now in read.items()):
+        return everything
+    changed = {table for table in known.keys() | before.seen.keys() if known.get(table) != before.seen.get(table)}
+    edited: dict[str, int] = {}
+    for table in sorted(changed):
+        is_local = made_from.edits_are_local and table in references
+        built_from = version_of(spark, table, before.seen.get(table)) if is_local else None
+        if built_from is None:
+            return everything
+        edited[table] = built_from
     ranges = {log: (before.read.get(log, -1) + 1, now) for log, now in read.items() if before.read.get(log, -1) < now}
-    return News(Note(before.generation, read, seen), ranges)
+    return News(Note(before.generation, read, seen), ranges, edited)
+
+
+def version_of(spark: SparkSession, table: str, generation: str | None) -> int | None:
+    """The newest version of a table that has this generation, if its log still tells."""
+    for version, described in commits(spark, table):
+        note = parse(described.get("userMetadata"))
+        if note is not None and note.generation == generation:
+            return version
+    return None
 
 
 def news_keys(
@@ -152,3 +179,28 @@ def news_keys(
         received = received.join(known, on=[key, new_by], how="left")
         received = received.where(F.col("before").isNull() | (F.col("before") >= F.col(ARRIVAL)))
     return received.select(key).distinct()
+
+
+def touched_keys(spark: SparkSession, *, news: News, key: str, by: str) -> DataFrame | None:
+    """The keys that edits concern: those whose logs share a value of `by` with a row that is not what it was.
+
+    None where that is everyone, or nearly: a row without that value concerns all, and so does one that many share.
+    """
+    values: set[str | None] = set()
+    for reference, version in news.edited.items():
+        now = spark.table(reference)
+        before = spark.read.option("versionAsOf", version).table(reference)
+        if now.columns != before.columns:
+            return None
+        differing = now.exceptAll(before).union(before.exceptAll(now))
+        values |= {row[0] for row in differing.select(by).distinct().collect()}
+    if None in values:
+        return None
+    heard = spark.table(next(iter(news.note.read))).select(key, by)
+    for log in list(news.note.read)[1:]:
+        heard = heard.union(spark.table(log).select(key, by))
+    concerned = heard.groupBy(key).agg(
+        F.max(F.col(by).isin(sorted(one for one in values if one is not None))).alias("is_touched")
+    )
+    counted = concerned.agg(F.count_if("is_touched").alias("touched"), F.count("*").alias("all")).collect()[0]
+    return None if counted.touched > counted.all * WORTH_IT else concerned.where("is_touched").select(key)

@@ -24,9 +24,8 @@ from pyspark.sql.types import MapType, StringType
 
 from attest.errors import OutOfOrderError
 
-READ = ("bk", "clock", "position", "source_system", "ingest_ts", "inheritance", "mentions", "unchanged")
+READ = ("entity", "position", "source_system", "ingest_ts", "inheritance", "mentions", "unchanged")
 WHOLE_STATE = "whole_state"
-ENTITY = ("bk", "clock")
 NOTHING = -1
 ROWS_A_BATCH = 10_000
 
@@ -59,10 +58,10 @@ def whole_entities(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """The same rows, cut where one entity ends and the next begins; each cut in one piece."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
-        if held and any(held[-1][name][-1] != batch[name][0] for name in ENTITY):
+        if held and held[-1]["entity"][-1] != batch["entity"][0]:
             yield in_one_piece(held)
             held = []
-        last = int(entity_starts(batch)[-1])
+        last = int(entity_starts(batch["entity"])[-1])
         if last:
             yield in_one_piece([*held, batch.slice(0, last)])
             held = []
@@ -76,10 +75,10 @@ def require_order(rows: pa.Table, entity: Rows) -> None:
     position = rows["position"].chunk(0).to_numpy()
     wrong = np.flatnonzero(position != np.arange(len(position)) - entity + 1)
     if len(wrong):
-        key = rows["bk"][int(wrong[0])].as_py()
+        row = int(wrong[0])
         raise OutOfOrderError(
-            f"Assertions of bk = {key!r} came out of order. Pass the entity's ordered model as it is, "
-            "with nothing but with_news(...) around it."
+            f"Assertions came out of order: position {position[row]} where {row - entity[row] + 1} comes next. "
+            "Pass the entity's ordered model as it is, with nothing but with_news(...) around it."
         )
 
 
@@ -87,11 +86,10 @@ def in_one_piece(batches: list[pa.RecordBatch]) -> pa.Table:
     return pa.Table.from_batches(batches).combine_chunks()
 
 
-def entity_starts(rows: pa.RecordBatch | pa.Table) -> Rows:
+def entity_starts(entity: pa.Array) -> Rows:
     """The rows at which another entity begins, or the same one by its other clock (law B6)."""
-    before, after = rows.slice(0, rows.num_rows - 1), rows.slice(1)
-    bk, clock = (pc.not_equal(after[name], before[name]) for name in ENTITY)
-    return np.flatnonzero(np.concatenate([[True], pc.or_(bk, clock).to_numpy(zero_copy_only=False)]))
+    number = entity.to_numpy()
+    return np.flatnonzero(np.concatenate([[True], number[1:] != number[:-1]]))
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ class Heard:
     @staticmethod
     def of(rows: pa.Table) -> Heard:
         mentions, unchanged = rows["mentions"].chunk(0), rows["unchanged"].chunk(0)
-        starts = entity_starts(rows)
+        starts = entity_starts(rows["entity"].chunk(0))
         keys, left = mentions.keys.dictionary_encode(), unchanged.values.dictionary_encode()
         names = sorted({*keys.dictionary.to_pylist(), *left.dictionary.to_pylist()})
         said = np.full((rows.num_rows, len(names)), NOTHING, dtype=np.int64)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from typing import NoReturn
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
@@ -17,9 +18,28 @@ from attest.project import Project
 
 WIDTH = 100
 ASKED = "bk string, as_at timestamp, known_at timestamp"
+EVIDENCE, RULES, QUESTIONS = "why_evidence", "why_rules", "why_questions"
 
 
-def explain(
+@dataclass(frozen=True)
+class Case:
+    """One entity and what is asked of it, with its evidence and its rules read once."""
+
+    entity: Entity
+    key: str
+    as_at: datetime
+    known_at: datetime | None
+    basis: datetime
+    evidence: Sequence[Row]
+    rules: Sequence[Row]
+
+    @property
+    def title(self) -> str:
+        known = f"as known at {shown(self.known_at)}" if self.known_at else "as best known"
+        return f"{self.entity.name} {self.key} as at {shown(self.as_at)}, {known} (the basis is {shown(self.basis)})"
+
+
+def open_case(
     spark: SparkSession,
     project: Project,
     *,
@@ -27,23 +47,37 @@ def explain(
     key: str,
     as_at: datetime | None = None,
     known_at: datetime | None = None,
-) -> str:
-    """What is believed of one entity at an instant, as known at an instant, and why, as text."""
+) -> Case:
     asked = find_entity(spark, project, entity)
     basis = basis_of(spark, asked)
-    at = as_at or known_at or basis
-    title = f"{entity} {key} as at {shown(at)}, " + (
-        f"as known at {shown(known_at)}" if known_at else f"as best known (the basis is {shown(basis)})"
-    )
-    evidence = kept_here(spark, of_entity(spark, asked, key), "of_one_entity")
-    rules = kept_here(spark, spark.table(asked.rules), "its_rules")
-    spark.createDataFrame([(key, at, known_at)], ASKED).createOrReplaceTempView("asked_once")
-    answers = spark.sql(asked.explained(project.root)).collect()
-    if not answers:
-        return f"{title}\n\n  {nothing_known(spark, asked, key)}"
-    provenance = {row.assertion_id: row for row in evidence}
-    reasons = {(row.attribute, row.rule_id): row for row in rules}
-    return "\n".join([f"{title}\n", *[describe(one, provenance, reasons) for one in answers]])
+    evidence = kept_here(spark, of_entity(spark, asked, key), EVIDENCE)
+    if not evidence:
+        refuse_unknown(spark, asked, key)
+    rules = kept_here(spark, spark.table(asked.rules), RULES)
+    return Case(asked, key, as_at or known_at or basis, known_at, basis, evidence, rules)
+
+
+def answers(
+    spark: SparkSession, project: Project, case: Case, questions: Iterable[tuple[datetime, datetime | None]]
+) -> list[Row]:
+    """What is believed at each pair of as-at and known-at (none: as best known), and why; one row an attribute."""
+    asked = [(case.key, as_at, known_at) for as_at, known_at in questions]
+    spark.createDataFrame(asked, ASKED).createOrReplaceTempView(QUESTIONS)
+    question = f"select * from {QUESTIONS}"
+    attributes = case.entity.attributes
+    sql = render(project.root, "explained", assertions=EVIDENCE, asked=question, rules=RULES, attributes=attributes)
+    return sorted(spark.sql(sql).collect(), key=lambda row: (row.as_at, attributes.index(row.attribute)))
+
+
+def explain(spark: SparkSession, project: Project, case: Case) -> str:
+    """What is believed at the instant that is asked about, and why, as text: a table, then the reasons."""
+    found = answers(spark, project, case, [(case.as_at, case.known_at)])
+    if not found:
+        return f"{case.title}\n\n  {nobody_yet(case)}\n"
+    provenance = {row.assertion_id: row for row in case.evidence}
+    rules = {(row.attribute, row.rule_id): row for row in case.rules}
+    reasons = [reasons_of(one, provenance, rules) for one in found]
+    return "\n".join([case.title, "", *table_of(found, provenance), "", *reasons])
 
 
 def kept_here(spark: SparkSession, rows: DataFrame, view: str) -> list[Row]:
@@ -62,16 +96,6 @@ class Entity:
     states: str
     rules: str
     bases: str
-
-    def explained(self, root: Path) -> str:
-        return render(
-            root,
-            "explained",
-            assertions="of_one_entity",
-            asked="select * from asked_once",
-            rules="its_rules",
-            attributes=self.attributes,
-        )
 
 
 def find_entity(spark: SparkSession, project: Project, name: str) -> Entity:
@@ -105,39 +129,50 @@ def of_entity(spark: SparkSession, entity: Entity, key: str) -> DataFrame:
     return spark.table(entity.states).where(F.col("bk") == F.lit(key))
 
 
-def nothing_known(spark: SparkSession, entity: Entity, key: str) -> str:
-    first = of_entity(spark, entity, key).select(F.min("source_event_ts").alias("said"), F.min("ingest_ts")).first()
-    if first is not None and first.said is not None:
-        return (
-            f"Nobody was known to have spoken of it by then: the first word on it is of {shown(first.said)}, "
-            f"and the first arrival was at {shown(first[1])}."
-        )
+def refuse_unknown(spark: SparkSession, entity: Entity, key: str) -> NoReturn:
     distance = F.levenshtein(F.col("bk"), F.lit(key))
     near = spark.table(entity.states).select("bk").distinct().orderBy(distance, "bk").limit(3).collect()
     hint = f" Near it are: {', '.join(row.bk for row in near)}." if near else ""
     raise UnknownKeyError(f"No evidence speaks of {entity.name} {key!r}.{hint}")
 
 
-def describe(answer: Row, provenance: dict[str, Row], rules: dict[tuple[str, str], Row]) -> str:
-    """One attribute: its value, who said so, the rule, the losers and who is next in line."""
-    lines = [f"  {answer.attribute} = {held(answer)}"]
+def nobody_yet(case: Case) -> str:
+    said = min(row.effective_ts for row in case.evidence)
+    arrived = min(row.ingest_ts for row in case.evidence)
+    return (
+        f"Nobody was known to have spoken of it by then: the first word on it is of {shown(said)}, "
+        f"and the first arrival was at {shown(arrived)}."
+    )
+
+
+def table_of(found: Sequence[Row], provenance: Mapping[str, Row]) -> list[str]:
+    rows = [("attribute", "believed", "source", "said at", "arrived")]
+    for one in found:
+        origin = provenance.get(one.assertion_id or "")
+        times = (shown(origin.effective_ts), shown(origin.ingest_ts)) if origin else ("", "")
+        rows.append((one.attribute, held(one), one.source_system or "", *times))
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    lines = ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return [line.rstrip() for line in [lines[0], "  " + "  ".join("-" * width for width in widths), *lines[1:]]]
+
+
+def reasons_of(answer: Row, provenance: Mapping[str, Row], rules: Mapping[tuple[str, str], Row]) -> str:
+    """Of one attribute: where the word came from, the rule, the losers and who is next in line."""
+    lines = [f"  {answer.attribute}"]
     if answer.assertion_id is not None:
         origin = provenance[answer.assertion_id]
-        late = ", back-filled" if origin.is_backfilled else ""
-        lines += told(
-            f"{answer.source_system} said so at {shown(origin.effective_ts)}; arrived {shown(origin.ingest_ts)}"
-            f"{late} in {origin.source_file}, record {origin.source_record}, run {origin.ingest_run_id}"
-        )
+        late = "back-filled, " if origin.is_backfilled else ""
+        lines += told(f"{late}from {origin.source_file}, record {origin.source_record}, run {origin.ingest_run_id}")
         lines += told(origin.remark) if origin.remark else []
     if answer.rule_id is not None:
         rule = rules[answer.attribute, answer.rule_id]
         rank = "" if rule.rank is None else f"rank {rule.rank} for "
         lines += told(f"by rule {rule.rule} ({rank}{rule.attribute_group}, rule {rule.rule_id}): {rule.reason}")
     for loser in answer.losers:
-        lines += told(f"over {loser.source_system}, which said {loser.value}: {loser.reason}")
+        lines += told(f"over {loser.source_system}, which said {plain(loser.value)}: {loser.reason}")
     if answer.runner_up is not None:
         lines += told(
-            f"withdrawn, it would give way to {answer.runner_up.source_system} saying {answer.runner_up.value} "
+            f"withdrawn, it would give way to {answer.runner_up.source_system} saying {plain(answer.runner_up.value)} "
             f"at {shown(answer.runner_up.source_event_ts)}"
         )
     return "\n".join(lines) + "\n"
@@ -145,17 +180,26 @@ def describe(answer: Row, provenance: dict[str, Row], rules: dict[tuple[str, str
 
 def held(answer: Row) -> str:
     if answer.source_system is None:
-        return "nobody who is listed has spoken"
+        return "(nobody who is listed has spoken)"
     caveat = f" ({answer.caveat})" if answer.caveat else ""
-    value = f"{answer.source_system} never spoke of it" if answer.assertion_id is None else answer.value
-    return f"{value}{caveat}"
+    return f"{'(never spoke of it)' if answer.assertion_id is None else plain(answer.value)}{caveat}"
+
+
+def plain(value: str | None) -> str:
+    """A canonical value as people write it."""
+    if value is None:
+        return "null"
+    return value[1:-1] if value.startswith('"') else value
 
 
 def told(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent="      ", subsequent_indent="        ", break_long_words=False)
+    return textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="      ", break_long_words=False)
 
 
 def shown(instant: datetime) -> str:
     """UTC, with no more digits than it has."""
-    text = f"{instant:%Y-%m-%d %H:%M:%S.%f}".rstrip("0").rstrip(".")
-    return f"{text} UTC"
+    return f"{bare(instant)} UTC"
+
+
+def bare(instant: datetime) -> str:
+    return f"{instant:%Y-%m-%d %H:%M:%S.%f}".rstrip("0").rstrip(".")
