@@ -141,6 +141,36 @@ def believed(spark: SparkSession, dbt: Callable[..., Any], project: Path, as_at:
     return row
 
 
+def test_belief_as_of_answers_for_one_key_or_a_list(
+    spark: SparkSession, dbt: Callable[..., Any], built: None, project: Path
+) -> None:
+    def keys_of(asked: str) -> list[str]:
+        macro = "{{ belief_as_of('customer', '2026-03-04T13:00:00Z', keys=" + asked + ") }}"
+        compiled = dbt("compile", "--inline", f"select * from {macro}", schema=SCHEMA, project=project)
+        return sorted(row.bk for row in spark.sql(compiled.result.results[0].node.compiled_code).collect())
+
+    assert keys_of("'C123'") == ["C123"]
+    assert keys_of("['D1', 'C123', 'nobody', \"it's\"]") == ["C123", "D1"]
+    assert keys_of("[]") == []
+
+
+def test_a_source_that_nobody_knows_is_warned_of(
+    spark: SparkSession, dbt: Callable[..., Any], built: None, project: Path
+) -> None:
+    seed = project / "seeds" / "precedence.csv"
+    approved = seed.read_text()
+    seed.write_text(
+        approved + "customer,status,KORE,9,highest_rank,,,,,,,1900-01-01,,1900-01-01,,risk,governance,Odd\n"
+    )
+    try:
+        done = dbt(*BUILD, schema=SCHEMA, project=project)
+    finally:
+        seed.write_text(approved)
+    warned = [one.node.name for one in done.result.results if one.status == "warn"]
+    assert warned == ["customer_rules_list_known_sources"]
+    dbt(*BUILD, schema=SCHEMA, project=project)
+
+
 def test_law_s3_case_a_and_case_b_of_12_4_8_differ_by_one_seed_edit(
     spark: SparkSession, dbt: Callable[..., Any], built: None, project: Path
 ) -> None:
@@ -158,6 +188,7 @@ def test_law_s3_case_a_and_case_b_of_12_4_8_differ_by_one_seed_edit(
         dbt(*BUILD, schema=SCHEMA, project=project)
         assert believed(spark, dbt, project, "2026-03-04T13:00:00Z") == expected | {"is_deleted": True}
         assert spark.sql(current).count() == 0
+        assert spark.sql(current.replace("_current", "_audit")).count() == 1, "the deleted are there for the auditor"
     finally:
         seed.write_text(case_b)
     dbt(*BUILD, schema=SCHEMA, project=project)

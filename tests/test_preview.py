@@ -70,6 +70,16 @@ def test_a_source_that_is_listed_no_more_makes_beliefs_vanish_and_no_key_breaks_
     assert "| K\\|1 \\`x\\`  | name | 2026-03-01 09:00:00 UTC | open | Jane Carter (CRM) | nobody's word |" in told
 
 
+def test_rows_on_which_no_belief_rests_are_named(edited: Edit) -> None:
+    """CORE never spoke of an address in 12.4.8; with a rule that lets the CRM delete, CORE's is idle too."""
+    told = edited().split("No belief rests on these rows")[1]
+    assert "| address | CORE | 2 | most\\_recent |" in told
+    assert "deletion" not in told
+    assert "status" not in told
+    silent = CRM_DELETES.replace("CRM,3", "CMR,3")
+    assert "| deletion | CMR | 3 | highest\\_rank |" in edited(add=silent)
+
+
 def test_rules_that_a_build_would_stop_at_are_not_previewed(edited: Edit) -> None:
     with pytest.raises(SeedError, match=r"customer, deletion, CRM: Asked for and approved by the same person"):
         edited(add=CRM_DELETES.replace("data governance", "operations"))

@@ -1,22 +1,12 @@
 {#
-    What is believed at the build's basis instant: live entities of which something is believed.
+    Of what is believed at the build's basis instant: live entities of which anything is believed.
 #}
-{% macro current(belief, bases) -%}
+{% macro current(audited) -%}
 
-with basis as (
+select * except (is_anything_believed, known_at)
 
-    select max_by(known_at, stamped_at) as at
-
-    from {{ bases }}
-
-)
-
-select belief.* except (is_anything_believed)
-
-from {{ belief }} as belief
-cross join basis
-where {{ is_within('basis.at', 'belief.effective_from', 'belief.effective_to') }}
-    and not belief.is_deleted
-    and belief.is_anything_believed
+from {{ audited }}
+where not is_deleted
+    and is_anything_believed
 
 {%- endmacro %}

@@ -2,16 +2,18 @@
     What is believed of every entity at an instant, as known at an instant (none: as best known).
 
     A relation of bk, the attributes and is_deleted, one row per entity known then, the
-    deleted included. Instants are ISO-8601 strings; without a zone they are UTC.
+    deleted included. Instants are ISO-8601 strings; without a zone they are UTC. `keys`, one
+    business key or a list, asks about those alone and reads no other's evidence.
 #}
-{% macro belief_as_of(entity, as_at, known_at=none) -%}
+{% macro belief_as_of(entity, as_at, known_at=none, keys=none) -%}
 
 (
     select * except (as_at, known_at)
 
     from {{ belief_for(
         entity=entity,
-        asked=everyone_at(ref(entity ~ '_states'), as_at, known_at)
+        asked=everyone_at(of_keys(ref(entity ~ '_states'), keys), as_at, known_at),
+        keys=keys
     ) | indent(4) }}
 )
 

@@ -4,13 +4,13 @@
 
     Law S7: a question about an entity that nobody had spoken of by then has no answer row.
     Without its indentation, so that a view may ask: the embedded catalog takes views of 32,700
-    characters at the most.
+    characters at the most. `keys` says of which entities is asked, where that is known beforehand.
 #}
-{% macro belief_for(entity, asked) -%}
+{% macro belief_for(entity, asked, keys=none) -%}
 
 {%- set attributes = attributes_of(entity) -%}
 {%- set engine = answers(
-    assertions=ref(entity ~ '_states'),
+    assertions=of_keys(ref(entity ~ '_states'), keys),
     asked='these_questions',
     rules=ref(entity ~ '_rules'),
     attributes=attributes.keys() | list + ['is_deleted']

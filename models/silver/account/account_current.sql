@@ -1,4 +1,1 @@
-{{ current(
-    belief=ref('account_belief'),
-    bases=ref('account_bases')
-) }}
+{{ current(ref('account_audit')) }}

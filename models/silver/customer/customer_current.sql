@@ -1,4 +1,1 @@
-{{ current(
-    belief=ref('customer_belief'),
-    bases=ref('customer_bases')
-) }}
+{{ current(ref('customer_audit')) }}

@@ -1,4 +1,1 @@
-{{ current(
-    belief=ref('holding_belief'),
-    bases=ref('holding_bases')
-) }}
+{{ current(ref('holding_audit')) }}

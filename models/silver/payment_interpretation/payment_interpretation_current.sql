@@ -1,4 +1,1 @@
-{{ current(
-    belief=ref('payment_interpretation_belief'),
-    bases=ref('payment_interpretation_bases')
-) }}
+{{ current(ref('payment_interpretation_audit')) }}

@@ -96,7 +96,40 @@ def of_entity(spark: SparkSession, project: Project, entity: Entity) -> str:
     found = counts.collect()
     counted = [count_group(attribute, groups[attribute], known, touched.get(attribute, 0), found)
                for attribute in entity.attributes]  # fmt: skip
-    return markdown(entity, known, basis, counted, examples)
+    return markdown(entity, known, basis, counted, examples) + idle(rows_that_decide_nothing(spark, entity, after))
+
+
+def rows_that_decide_nothing(spark: SparkSession, entity: Entity, history: str) -> list[Row]:
+    """Rows in force on which no belief in all of history rests.
+
+    A vote of a quorum counts without winning, and so does a word that clears: neither is among them.
+    """
+    rules = ", ".join(f"{attribute}.rule_id" for attribute in entity.attributes)
+    deciding = spark.sql(f"select distinct explode(array({rules})) as rule_id from ({history})")
+    silent = spark.table("preview_rules").where("is_in_basis and rule <> 'quorum' and not coalesce(may_clear, false)")
+    told = silent.join(deciding, on="rule_id", how="left_anti").select(
+        "attribute_group", "source_system", "rank", "rule"
+    )
+    return told.distinct().orderBy("attribute_group", "source_system", "rank").collect()
+
+
+def idle(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    lines = [
+        "\nNo belief rests on these rows. Correct or remove them, unless their evidence is still to come:\n",
+        "| group | source | rank | rule |",
+        "|---|---|---:|---|",
+    ]
+    for row in rows:
+        cells = [
+            row.attribute_group,
+            row.source_system or "",
+            "" if row["rank"] is None else str(row["rank"]),
+            row.rule,
+        ]
+        lines.append("| " + " | ".join(escaped(cell) for cell in cells) + " |")
+    return "\n".join([*lines, ""])
 
 
 def render_view(spark: SparkSession, project: Project, macro: str, view: str, /, **arguments: object) -> None:

@@ -1,0 +1,4 @@
+{{ audit(
+    belief=ref('account_belief'),
+    bases=ref('account_bases')
+) }}

@@ -1,0 +1,4 @@
+{{ audit(
+    belief=ref('customer_belief'),
+    bases=ref('customer_bases')
+) }}

@@ -1,0 +1,4 @@
+{{ audit(
+    belief=ref('holding_belief'),
+    bases=ref('holding_bases')
+) }}

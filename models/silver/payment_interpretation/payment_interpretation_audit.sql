@@ -1,0 +1,4 @@
+{{ audit(
+    belief=ref('payment_interpretation_belief'),
+    bases=ref('payment_interpretation_bases')
+) }}
