@@ -19,6 +19,7 @@ from pyspark import cloudpickle
 
 MACROS = "macros"
 TIMELINE, EVIDENCE, HASHING = f"{MACROS}/timeline", f"{MACROS}/evidence", f"{MACROS}/hashing"
+BELIEF = f"{MACROS}/belief"
 PACKAGE = "python/src/attest"
 STATES, NEWS = f"{PACKAGE}/states.py", f"{PACKAGE}/news.py"
 
@@ -243,6 +244,115 @@ MUTANTS = [
         "changes.table(log).where(\"ingest_ts > '%s'\" % spark.read.option('versionAsOf', first - 1).table(log)"
         ".agg({'ingest_ts': 'max'}).first()[0])",
         killer="worked_12_4_6",
+    ),
+]
+
+
+# Of the resolver; the killer is the set of rules under which it answers wrongly.
+RESOLVERS = [
+    Mutant(
+        "rank and time swapped",
+        "S2",
+        BELIEF,
+        """".rule = 'highest_rank', " ~ rule ~ '.rank, unix_micros(at))'""",
+        """".rule = 'most_recent', " ~ rule ~ '.rank, unix_micros(at))'""",
+        killer="ranks_and_recency",
+    ),
+    Mutant(
+        "ties reversed",
+        "S2",
+        BELIEF,
+        "            'position',\n",
+        "            '-position',\n",
+        killer="ranks_and_recency",
+    ),
+    Mutant(
+        "inherited values as candidates",
+        "S1",
+        BELIEF,
+        "    mentions,\n    cast(is_deleted",
+        "    state as mentions,\n    cast(is_deleted",
+        killer="ranks_and_recency",
+    ),
+    Mutant(
+        "unlisted source admitted",
+        "S1",
+        BELIEF,
+        "period.by_source[said.source_system] as rules",
+        "coalesce(period.by_source[said.source_system], period.by_source['C']) as rules",
+        killer="ranks_and_recency",
+    ),
+    Mutant(
+        "rules by when they hold, not by when they were known",
+        "S4",
+        BELIEF,
+        "'knowledge.known_from', 'rule.known_from', 'rule.known_to'",
+        "'knowledge.known_from', 'rule.effective_from', 'rule.effective_to'",
+        killer="two_clocks",
+    ),
+    Mutant(
+        "the basis' rules for every known-at",
+        "S4",
+        BELIEF,
+        "not period.is_basis and asked.known_at >= period.known_from and asked.known_at < period.known_until",
+        "period.is_basis",
+        killer="two_clocks",
+    ),
+    Mutant(
+        "an arrival at the very instant is not known",
+        "S4",
+        BELIEF,
+        "said.known_from <= line.known_by",
+        "said.known_from < line.known_by",
+        killer="ranks_and_recency",
+    ),
+    Mutant(
+        "a rule still holds at its end",
+        "S4",
+        BELIEF,
+        "and asked.as_at < period.effective_until",
+        "and asked.as_at <= period.effective_until",
+        killer="two_clocks",
+    ),
+    Mutant(
+        "freshness ignored",
+        "S2",
+        BELIEF,
+        "    at < {{ claim }}.fresh_until as is_fresh",
+        "    true as is_fresh",
+        killer="freshness",
+    ),
+    Mutant(
+        "anyone may clear",
+        "S2",
+        BELIEF,
+        "one.claim.rule = 'escalate_only' and one.claim.may_clear",
+        "one.claim.rule = 'escalate_only'",
+        killer="size_severity_and_quorum",
+    ),
+    Mutant(
+        "a quorum of one less",
+        "S2",
+        BELIEF,
+        ">= {{ best }}.claim.quorum",
+        ">= {{ best }}.claim.quorum - 1",
+        killer="quorums",
+    ),
+    Mutant(
+        "coupled, but by anyone's word",
+        "S2",
+        BELIEF,
+        "                    and one.claim.source_system = picked.claim.source_system\n",
+        "",
+        killer="coupled",
+    ),
+    Mutant(
+        "each word counts as a change",
+        "S2",
+        BELIEF,
+        "when 'most_recent_change' then unix_micros({{ claim }}.since)",
+        "when 'most_recent_change' then unix_micros({{ claim }}.at)",
+        killer="ranks_and_recency",
     ),
 ]
 

@@ -7,10 +7,12 @@ whole history (`belief`) and through `explained` (why), which decide in two ways
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import engine
@@ -18,7 +20,9 @@ import oracle
 import pytest
 from attest.session import isolated
 from cases import text
+from engine import OURS, Engine
 from histories import KINDS, Event, Kind, every_history, key_of, run_seed, told
+from mutants import RESOLVERS, Mutant, copied
 from oracle import Held, Rule
 from pyspark.sql import Row, SparkSession
 from rulesets import GROUPS, RULE_SETS, seed_row
@@ -60,8 +64,8 @@ def translated(event: Event) -> Event:
     return event | spoken | {"source_system": {"CORE": "A", "CRM": "B"}[event["source_system"]]}
 
 
-def at_random(seed: int, entities: int) -> Histories:
-    """Up to eight events of four sources, one of them unlisted, with nulls, ties, repeats, odd and unranked values."""
+def at_random(seed: int, entities: int, *, most: int = 8) -> Histories:
+    """Events of four sources, one of them unlisted, with nulls, ties, repeats, odd and unranked values."""
     chance = random.Random(seed)
 
     def event(key: str, number: int) -> Event:
@@ -81,7 +85,7 @@ def at_random(seed: int, entities: int) -> Histories:
         return said(key, chance.choice("ABCD"), chance.randrange(8), chance.randrange(6), **what)
 
     keys = [f"R{number}" for number in range(entities)]
-    return {key: [event(key, number) for number in range(chance.randrange(1, 9))] for key in keys}
+    return {key: [event(key, number) for number in range(chance.randint(1, most))] for key in keys}
 
 
 def questions(histories: Histories, rules: Sequence[Rule], chance: random.Random, each: int | None) -> list[Question]:
@@ -119,26 +123,29 @@ class Asked:
     rules: Sequence[Rule]
     questions: list[Question]
 
-    def rows(self, macro: str) -> list[Row]:
-        sql = engine.sql(macro, assertions="states", asked="select * from asked", rules="rules", attributes=BELIEVED)
-        return self.spark.sql(sql).collect()
+    def rows(self, macro: str, *, made_by: Engine = OURS) -> list[Row]:
+        views = {"assertions": "states", "asked": "select * from asked", "rules": "rules"}
+        return self.spark.sql(engine.sql(macro, made_by=made_by, **views, attributes=BELIEVED)).collect()
 
     def expected(self, question: Question) -> dict[str, Held] | None:
         key, as_at, known_at = question
         return oracle.held_at(self.histories[key], as_at=as_at, known_at=known_at, rules=self.rules)
 
 
-def ask(spark: SparkSession, histories: Histories, name: str, asked: list[Question]) -> Asked:
+def ask(
+    spark: SparkSession, histories: Histories, name: str, asked: list[Question], *, also: Sequence[Rule] = ()
+) -> Asked:
     evidence = engine.assertions(
         spark, engine.landed((event for events in histories.values() for event in events), feed=engine.contract())
     )
     engine.states(spark, evidence).localCheckpoint().createOrReplaceTempView("states")
-    rules = engine.rules(spark, [seed_row(rule) for rule in RULE_SETS[name]], GROUPS)
+    ruled = [*RULE_SETS[name], *also]
+    rules = engine.rules(spark, [seed_row(rule) for rule in ruled], GROUPS)
     rules.localCheckpoint().createOrReplaceTempView("rules")
     spark.createDataFrame(asked, "bk string, as_at string, known_at string").selectExpr(
         "bk", "cast(as_at as timestamp) as as_at", "cast(known_at as timestamp) as known_at"
     ).localCheckpoint().createOrReplaceTempView("asked")
-    return Asked(spark, histories, RULE_SETS[name], asked)
+    return Asked(spark, histories, ruled, asked)
 
 
 def plain(attribute: str, canonical: str | None) -> Any:
@@ -166,12 +173,15 @@ def case(root_session: SparkSession, request: pytest.FixtureRequest) -> Asked:
     return ask(isolated(root_session), {**pairs, **longer}, name, asked)
 
 
+def answers(case: Asked, *, made_by: Engine = OURS) -> dict[Question, dict[str, Held]]:
+    rows = case.rows("answers", made_by=made_by)
+    return {question_of(row): {name: held(name, row[name]) for name in BELIEVED} for row in rows}
+
+
 def wrong_answers(case: Asked) -> list[Any]:
-    answers = {}
-    for row in case.rows("answers"):
-        answers[question_of(row)] = {name: held(name, row[name]) for name in BELIEVED}
+    found = answers(case)
     expected = ((one, case.expected(one)) for one in case.questions)
-    return [(one, told, answers.get(one)) for one, told in expected if answers.get(one) != told]
+    return [(one, told, found.get(one)) for one, told in expected if found.get(one) != told]
 
 
 def test_laws_s1_to_s7_every_kind_of_rule_at_every_critical_instant(case: Asked) -> None:
@@ -192,6 +202,68 @@ def test_laws_s1_to_s7_every_history_of_three_events(root_session: SparkSession,
         proved += len(asked)
         print(f"beliefs of three events under {name}: {proved:,} questions, {wrong} wrong", flush=True)
     assert wrong == 0
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", RULE_SETS)
+def test_laws_s1_to_s7_long_histories_at_random(root_session: SparkSession, name: str) -> None:
+    """2,000 entities of up to 60 events, 12 critical questions of each."""
+    histories = at_random(run_seed() + 3, 2_000, most=60)
+    asked = questions(histories, RULE_SETS[name], random.Random(run_seed()), each=12)
+    wrong = wrong_answers(ask(isolated(root_session), histories, name, asked))
+    print(f"beliefs of long histories under {name}: {len(asked):,} questions, {len(wrong)} wrong", flush=True)
+    assert wrong[:1] == []
+
+
+def test_law_s2_a_source_below_all_others_changes_no_winner_of_highest_rank(root_session: SparkSession) -> None:
+    """It only speaks where nobody else that is listed did."""
+    histories = at_random(run_seed() + 4, 60)
+    asked = questions(histories, RULE_SETS["ranks_and_recency"], random.Random(run_seed()), each=30)
+    before = answers(ask(isolated(root_session), histories, "ranks_and_recency", asked))
+    lowest = [Rule("name", "D", 0, "highest_rank")]
+    after = answers(ask(isolated(root_session), histories, "ranks_and_recency", asked, also=lowest))
+    assert before.keys() == after.keys()
+    changed = {one: (before[one]["name"], after[one]["name"]) for one in asked if before.get(one) != after.get(one)}
+    assert changed
+    assert {(was, now[1]) for was, now in changed.values()} == {(oracle.NOBODY, "D")}
+
+
+def test_law_s4_a_rule_that_comes_later_changes_no_answer_from_before(root_session: SparkSession) -> None:
+    histories, name = at_random(run_seed() + 5, 60), "ranks_and_recency"
+    asked = questions(histories, RULE_SETS[name], random.Random(run_seed()), each=30)
+    before = answers(ask(isolated(root_session), histories, name, asked))
+    since = "2026-03-23T00:00:00.000000Z"
+    later = [Rule("name", "D", 9, "highest_rank", known_from=since)]
+    after = answers(ask(isolated(root_session), histories, name, asked, also=later))
+    changed = [one for one in asked if before.get(one) != after.get(one)]
+    assert changed
+    assert all(known_at is None or known_at >= since for _, _, known_at in changed)
+
+
+@pytest.fixture(scope="module")
+def judged(root_session: SparkSession) -> Callable[[str], tuple[Asked, dict[Question, dict[str, Held]]]]:
+    """The same questions for every mutant of the resolver, and the engine's answers, which the oracle has."""
+
+    @cache
+    def under(name: str) -> tuple[Asked, dict[Question, dict[str, Held]]]:
+        histories = at_random(7, 80)
+        case = ask(isolated(root_session), histories, name, questions(histories, RULE_SETS[name], random.Random(7), 40))
+        assert wrong_answers(case)[:1] == []
+        return case, answers(case)
+
+    return under
+
+
+@pytest.mark.mutant
+@pytest.mark.parametrize("mutant", RESOLVERS, ids=lambda mutant: mutant.name)
+def test_laws_s1_to_s4_a_mutant_of_the_resolver_is_caught(
+    judged: Callable[[str], tuple[Asked, dict[Question, dict[str, Held]]]], tmp_path: Path, mutant: Mutant
+) -> None:
+    case, right = judged(mutant.killer)
+    found = answers(case, made_by=Engine(copied(tmp_path / "mutant", mutant)))
+    wrong = [one for one in case.questions if found.get(one) != right.get(one)]
+    print(f"  {mutant.name:55} {mutant.law}  {mutant.killer} ({len(wrong):,} of {len(case.questions):,})", flush=True)
+    assert wrong
 
 
 def test_law_s7_the_stored_history_gives_the_same_answers(case: Asked) -> None:

@@ -265,11 +265,11 @@ def test_the_page_tells_why_for_every_known_at(spark: SparkSession, built: None,
     text = page(spark, life, case)
     assert "//" not in re.sub(r"^ *//.*$|http://www.w3.org/2000/svg", "", text, flags=re.MULTILINE)
     data = json.loads(text.split('id="case">')[1].split("</script>")[0])
-    assert [moment["what"].split(" by")[0] for moment in data["knowledge"]] == [
-        "CRM arrived", "CRM arrived", "CORE arrived", "CRM arrived", "CRM arrived", "as best known,",
+    assert [moment["what"].split(" by")[0] for moment in data["knowledge"]][-5:] == [
+        "CRM arrived", "CORE arrived", "CRM arrived", "CRM arrived", "as best known,",
     ]  # fmt: skip
-    assert [(one["source"], one["late"], one["deleted"]) for one in data["evidence"]] == [
-        ("CRM", False, False), ("CRM", False, False), ("CORE", False, False), ("CORE", True, False),
+    assert [(one["source"], one["late"], one["deleted"]) for one in data["evidence"]][-5:] == [
+        ("CRM", False, False), ("CORE", False, False), ("CORE", True, False),
         ("CRM", False, False), ("CRM", False, True),
     ]  # fmt: skip
     asked = datetime(2026, 3, 2, 18, tzinfo=UTC)
@@ -297,7 +297,7 @@ def test_what_a_source_said_is_never_mark_up_in_the_page() -> None:
 
 CLICKS = """
 <script>
-document.getElementById("known").value = 2
+document.getElementById("known").value = data.knowledge.length - 4
 document.getElementById("known").dispatchEvent(new Event("input"))
 document.querySelector('[aria-label^="status: Restricted"]').dispatchEvent(new Event("click"))
 </script>
