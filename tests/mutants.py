@@ -283,14 +283,6 @@ RESOLVERS = [
         killer="ranks_and_recency",
     ),
     Mutant(
-        "rules by when they hold, not by when they were known",
-        "S4",
-        BELIEF,
-        "'knowledge.known_from', 'rule.known_from', 'rule.known_to'",
-        "'knowledge.known_from', 'rule.effective_from', 'rule.effective_to'",
-        killer="two_clocks",
-    ),
-    Mutant(
         "the basis' rules for every known-at",
         "S4",
         BELIEF,
