@@ -5,7 +5,7 @@ ATTEST_TARGET ?= local
 export ATTEST_TARGET
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
-.PHONY: help setup build test prove check bench-bronze bench-build lock clean
+.PHONY: help setup build test prove check bench-bronze bench-silver bench-build lock clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -33,6 +33,9 @@ check: setup ## lint, types, parse
 
 bench-bronze: setup ## time evidence, states and timeline beside the same rows moved without logic (SIZES, SHAPES, ROUNDS)
 	@$(BIN)/python bench/bronze.py
+
+bench-silver: setup ## time beliefs beside the same states moved without logic (ENTITIES)
+	@$(BIN)/python bench/silver.py
 
 bench-build: setup ## time a build without news and with one changed entity beside an empty project (ROUNDS=3)
 	@$(BIN)/python bench/build.py
