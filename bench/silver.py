@@ -189,7 +189,7 @@ def measure(spark: SparkSession, root: Path, entities: int) -> list[tuple[str, f
     build("a rule of everyone")
     asked = "select * from {{ belief_as_of('customer', as_at='2026-01-05T12:00:00Z') }}"
     compiled = dbtRunner().invoke(
-        ["--quiet", "compile", "--inline", asked, "--project-dir", str(root), "--profiles-dir", str(root)]
+        ["--log-level", "none", "compile", "--inline", asked, "--project-dir", str(root), "--profiles-dir", str(root)]
     )
     sql = compiled.result.results[0].node.compiled_code
     answers = spark.sql(sql)

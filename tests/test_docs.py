@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -80,7 +81,31 @@ def test_every_command_of_the_readme_runs(
     landing = [words for words in asked if words[1] in ("land", "build")]
     for words in landing + [words for words in asked if words not in landing]:
         typed(words)
-    assert 'status = "Restricted"' in capsys.readouterr().out
+    assert re.search(r"^  status +Restricted +CORE", capsys.readouterr().out, re.MULTILINE)
+    is_shown("why_customer_C123.html", (project / "why_C123.html").read_text(encoding="utf-8"))
+
+
+def is_shown(example: str, now: str) -> None:
+    """What `docs/examples` keeps is what comes out; REWRITE_EXAMPLES=1 keeps what comes out."""
+    kept = ROOT / "docs" / "examples" / example
+    if os.environ.get("REWRITE_EXAMPLES"):
+        kept.write_text(now, encoding="utf-8")
+    assert kept.read_text(encoding="utf-8") == now, f"{example} is out of date: run this test with REWRITE_EXAMPLES=1"
+
+
+def test_the_preview_that_is_shown_is_what_comes_out(
+    typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Case A of 12.4.8.5: the CRM may delete."""
+    edited = project / "edited"
+    shutil.copytree(project / "seeds", edited)
+    with (edited / "precedence.csv").open("a") as seed:
+        seed.write(
+            "customer,deletion,CRM,3,highest_rank,,,,,,,1900-01-01,,2026-03-05,,operations,data governance,Case A\n"
+        )
+    capsys.readouterr()
+    typed(["attest", "preview", "customer", "--seeds", "edited"])
+    is_shown("preview_crm_may_delete.md", capsys.readouterr().out)
 
 
 def test_the_entities_and_facts_that_are_shipped_come_out_as_told(spark: SparkSession) -> None:
@@ -160,7 +185,7 @@ def test_the_how_to_adds_an_entity_to_a_lake_that_is_built(
     (project / "examples/offices.jsonl").write_text(fences(how_to, "json")[0])
     for words in commands(how_to):
         typed(words, *(OFFICE if words == ["dbt", "build"] else ()))
-    assert 'phone = "0113 496 0999"' in capsys.readouterr().out
+    assert re.search(r"^  phone +0113 496 0999 +PROPERTY", capsys.readouterr().out, re.MULTILINE)
     said = messages(spark, SCHEMA)
     assert (said["customer_belief"], said["office_belief"].split(",")[0]) == ("no news", "create: everything")
     versions = spark.table(f"{SCHEMA}.office_timeline").where("bk = 'O-7'").orderBy("version").collect()
