@@ -76,6 +76,7 @@ def test_every_command_of_the_readme_runs(
 ) -> None:
     for feed in ("accounts", "holdings", "payments", "payment_review"):
         typed(["attest", "land", feed, f"examples/{feed}.jsonl"])
+    typed(["attest", "land", "worked", "examples/worked/12_4_8.jsonl"])
     asked = commands("README.md")
     assert len(asked) >= 7
     landing = [words for words in asked if words[1] in ("land", "build")]
