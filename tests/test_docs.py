@@ -51,6 +51,30 @@ def add_to_landings(project: Path, landing: str) -> None:
     landings.write_text(landings.read_text().replace("landed([\n", f"landed([\n    ref('{landing}'),\n"))
 
 
+def add_feed(project: Path, feed: str, how_to: str) -> str:
+    """What the how-to says to write before the rules, written; its row of `precedence.csv`."""
+    contract_row, promises, rule_row = (block for block in fences(how_to) if "," in block)
+    bronze, landing = project / "models/bronze/customer", project / "models/landing"
+    (project / f"examples/{feed}.jsonl").write_text(fences(how_to, "json")[0])
+    for name, block in (("feeds", contract_row), ("promises", promises)):
+        with (project / f"seeds/{name}.csv").open("a") as seed:
+            seed.write(block)
+    add_to_landings(project, f"landing_{feed}")
+    (landing / f"landing_{feed}.sql").write_text("-- Written by `attest land`.\n")
+    for block in fences(how_to, "yaml"):
+        (landing / f"landing_{feed}.yml").write_text(block)
+    (bronze / f"customer_from_{feed}.sql").write_text(fences(how_to, "sql")[0])
+    evidence = bronze / "customer_assertions.sql"
+    evidence.write_text(
+        evidence.read_text().replace("    ]", f"        with_news(ref('customer_from_{feed}')),\n    ]")
+    )
+    counted = bronze / "customer_assertions.yml"
+    counted.write_text(
+        counted.read_text().replace("landings:\n", f"landings:\n              - ref('landing_{feed}')\n")
+    )
+    return rule_row
+
+
 @pytest.fixture(scope="module")
 def typed(project: Path, dbt: Dbt) -> Typed:
     """Type a command in that project, on the tests' lake; a build may be cut down to what is asked about."""
@@ -203,19 +227,7 @@ def test_the_how_to_adds_an_entity_to_a_lake_that_is_built(
 def test_the_how_to_adds_a_feed_to_a_lake_that_is_built(spark: SparkSession, typed: Typed, project: Path) -> None:
     """Steps 1 to 5 of the how-to, from its own blocks; then what the file says, and nothing else, is news."""
     assert spark.catalog.tableExists(f"{SCHEMA}.customer_timeline"), "the README's commands go first"
-    contract_row, promises, rule_row = (block for block in fences("docs/add_a_feed.md") if "," in block)
-    bronze = project / "models/bronze/customer"
-    (project / "examples/vendor.jsonl").write_text(fences("docs/add_a_feed.md", "json")[0])
-    for name, block in (("feeds", contract_row), ("promises", promises)):
-        with (project / f"seeds/{name}.csv").open("a") as seed:
-            seed.write(block)
-    add_to_landings(project, "landing_vendor")
-    (project / "models/landing/landing_vendor.sql").write_text("-- Written by `attest land vendor FILE…`.\n")
-    (bronze / "customer_from_vendor.sql").write_text(fences("docs/add_a_feed.md", "sql")[0])
-    evidence = bronze / "customer_assertions.sql"
-    evidence.write_text(evidence.read_text().replace("    ]", "        with_news(ref('customer_from_vendor')),\n    ]"))
-    counted = bronze / "customer_assertions.yml"
-    counted.write_text(counted.read_text().replace("landings:\n", "landings:\n              - ref('landing_vendor')\n"))
+    rule_row = add_feed(project, "vendor", "docs/add_a_feed.md")
     before = spark.table(f"{SCHEMA}.customer_assertions").count()
 
     steps = commands("docs/add_a_feed.md")
@@ -231,6 +243,32 @@ def test_the_how_to_adds_a_feed_to_a_lake_that_is_built(spark: SparkSession, typ
         seed.write(rule_row)
     typed(["dbt", "build"], *CUSTOMER)
     assert spark.table(f"{SCHEMA}.customer_current").where("bk = 'C123' and name = 'Jane C. Carter'").count() == 1
+
+
+def test_the_how_to_overrules_by_a_decision_until_it_ends(
+    spark: SparkSession, typed: Typed, dbt: Dbt, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two more that no contract lets in, and one that rests on nothing, which is warned of."""
+    rule_row = add_feed(project, "decisions", "docs/decide.md")
+    with (project / "seeds/precedence.csv").open("a") as seed:
+        seed.write(rule_row)
+    decision = json.loads(fences("docs/decide.md", "json")[0])
+    alone, endless = decision | {"reviewer": " M.Osei"}, decision | {"expires_at": None}
+    baseless = decision | {"customer_id": "C999", "evidence": "hearsay"}
+    more = "".join(json.dumps(one) + "\n" for one in (alone, endless, baseless))
+    (project / "examples/more_decisions.jsonl").write_text(more)
+    typed(["attest", "land", "decisions", "examples/more_decisions.jsonl"])
+    refused = spark.table(f"{SCHEMA}.landing_decisions").where("quarantine_reason is not null").orderBy("source_record")
+    assert [row.quarantine_reason for row in refused.collect()] == ["same_person", "missing_field"]
+    for words in commands("docs/decide.md"):
+        typed(words, *CUSTOMER)
+    told = capsys.readouterr().out
+    assert re.search(r"^  status +Restricted +STEWARD", told, re.MULTILINE)
+    assert "reason: Court order 17/26" in told
+    after = spark.table(f"{SCHEMA}.customer_belief").where("bk = 'C123' and effective_from = '2026-09-05'").collect()
+    assert [(row.status, row.status_source) for row in after] == [("Active", "CORE")]
+    done = dbt("test", "--select", "landing_decisions", schema=SCHEMA, project=project)
+    assert [(one.status, one.failures) for one in done.result.results] == [("warn", 1)]
 
 
 def test_a_landing_table_made_anew_takes_nothing_from_the_evidence(

@@ -45,7 +45,7 @@ NUMBERS = ("median_lag_hours", "longest_lag_hours", "frozen_landings")
 MEASURES = (*SHARES, *NUMBERS)
 BREAKERS = ("most_deletes", "most_deleted_share")
 LIMITS = (*(f"most_{measure}" for measure in MEASURES), *BREAKERS)
-FIELDS = ("scope_field", "expiry_field", "remark_field")
+FIELDS = ("scope_field", "expiry_field", "remark_field", "maker_field", "checker_field")
 TEXTS = ("null_text", *FIELDS)
 SEVERAL = ("deletes", "null_text", "remark_field")
 PROMISES = (*CHOICES, *TEXTS, *LIMITS)
@@ -74,8 +74,9 @@ class Feed:
 
     @cached_property
     def required_fields(self) -> tuple[str, ...]:
-        """What no record may leave out: when it expires, and what people are to know of it."""
-        return self.all_promised("expiry_field") + self.all_promised("remark_field")
+        """What no record may leave out: when it expires, who decided and reviewed it, what people are to know of it."""
+        promised = ("expiry_field", "maker_field", "checker_field", "remark_field")
+        return tuple(dict.fromkeys(name for promise in promised for name in self.all_promised(promise)))
 
     @cached_property
     def key_fields(self) -> tuple[str, ...]:

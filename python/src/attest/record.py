@@ -161,6 +161,13 @@ def refuse_unknown_or_missing(fields: dict[str, str | None], feed: Feed) -> None
             raise UnreadableError(
                 "missing_field", f"{name} is missing or blank, and the contract promises it: have the source send it"
             )
+    maker, checker = (fields.get(feed.promised(who) or "") for who in ("maker_field", "checker_field"))
+    if maker is not None and checker is not None and maker.strip().casefold() == checker.strip().casefold():
+        raise UnreadableError(
+            "same_person",
+            f"{feed.promised('checker_field')} is {shown(checker)}, who is {feed.promised('maker_field')} too: "
+            "have someone else review it",
+        )
     if "source_system" in feed.fields and is_blank(fields.get("source_system")):
         raise UnreadableError(
             "missing_source", "source_system is missing or blank, so nobody says this: have the source send its name"

@@ -163,6 +163,7 @@ def reasons_of(answer: Row, provenance: Mapping[str, Row], rules: Mapping[tuple[
         origin = provenance[answer.assertion_id]
         late = "back-filled, " if origin.is_backfilled else ""
         lines += told(f"{late}from {origin.source_file}, record {origin.source_record}, run {origin.ingest_run_id}")
+        lines += told(f"assertion {origin.assertion_id}")
         lines += told(origin.remark) if origin.remark else []
     if answer.rule_id is not None:
         rule = rules[answer.attribute, answer.rule_id]
