@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attest import cli
 from attest.basis import find_basis, reproduce
 from attest.commits import newest
 from attest.errors import UnknownBasisError, UnknownKeyError
@@ -293,6 +294,19 @@ def test_what_a_source_said_is_never_mark_up_in_the_page() -> None:
     assert text.count("<script>") == 1
     assert hostile not in text
     assert json.loads(text.split('id="case">')[1].split("</script>")[0])["says"] == hostile
+
+
+@pytest.mark.parametrize(("place", "said"), [(".", "is a folder"), ("nowhere/why.html", "no folder")])
+def test_a_page_that_has_no_place_is_refused_before_anything_is_asked(
+    place: str, said: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--project-dir", str(project), "why", "customer", "C123", "--html", str(tmp_path / place)]
+    here = Path.cwd()
+    try:
+        assert cli.main(words) == 1
+    finally:
+        os.chdir(here)
+    assert said in capsys.readouterr().err
 
 
 CLICKS = """

@@ -214,8 +214,8 @@ def run_why(project: Project, options: argparse.Namespace) -> int:
     from attest.session import isolated, start  # noqa: PLC0415
     from attest.why import explain, open_case  # noqa: PLC0415
 
-    if options.html is not None and not options.html.parent.is_dir():
-        raise OutputError(f"There is no folder {options.html.parent} to write {options.html.name} to. Make it first.")
+    if options.html is not None:
+        refuse_bad_place(options.html)
     spark = isolated(start(project.parameters))
     case = open_case(
         spark, project, entity=options.entity, key=options.key, as_at=options.as_at, known_at=options.known_at
@@ -226,6 +226,16 @@ def run_why(project: Project, options: argparse.Namespace) -> int:
     options.html.write_text(page(spark, project, case), encoding="utf-8")
     print(f"wrote {options.html}: open it in a browser; it needs nothing else")
     return 0
+
+
+def refuse_bad_place(file: Path) -> None:
+    """Said before anything is computed."""
+    if file.is_dir():
+        raise OutputError(f"{file} is a folder. Name the file in it.")
+    if not file.parent.is_dir():
+        raise OutputError(f"There is no folder {file.parent} to write {file.name} to. Make it first.")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise OutputError(f"{file} may not be written. Name another, or change who may.")
 
 
 def run_preview(project: Project, options: argparse.Namespace) -> int:
