@@ -88,9 +88,29 @@ def test_only_the_entity_with_news_is_rebuilt_though_its_arrival_is_the_oldest(
     for table in ("customer_states", "customer_belief"):
         assert ": 1 bk, " in said[table], said[table]
         assert newest(spark, f"{SCHEMA}.{table}")[0] == before[table] + 1
+        told = spark.table(f"{SCHEMA}.runs").where(f"node = '{table}'").orderBy("recorded_at").collect()[-1]
+        assert (told.primitive, told["keys"], told.version_before, told.version_after) == (
+            "replaceOn", 1, before[table], before[table] + 1,
+        )  # fmt: skip
+        assert told.bytes > 0
     first = spark.table(f"{SCHEMA}.customer_timeline").where("bk = 'C123'").orderBy("effective_from").first()
     assert first is not None
     assert (first.address, first.unknown_attributes) == ("1 Old Road", ["name", "status"])
+
+
+def test_a_ledger_from_before_gets_the_columns_that_are_new_since(
+    spark: SparkSession, dbt: Callable[..., Any], project: Path
+) -> None:
+    spark.sql("create schema if not exists older")
+    spark.sql(
+        "create table older.runs (invocation_id string, command string, started_at timestamp, recorded_at timestamp, "
+        "node string, materialized string, status string, seconds double, rows bigint, message string) using delta"
+    )
+    spark.sql("insert into older.runs (node, rows) values ('from before', 1)")
+    dbt("seed", "--select", "attribute_groups", schema="older", project=project)
+    told = {row.node: row for row in spark.table("older.runs").collect()}
+    assert (told["from before"].primitive, told["attribute_groups"].primitive) == (None, "create")
+    assert told["attribute_groups"].version_after == 0
 
 
 def test_law_b4_what_is_only_said_again_rebuilds_nothing(

@@ -83,7 +83,13 @@ def test_law_b1_exactly_the_impacted_keys_are_replaced_in_one_commit(
         written = write.replace_by_key(
             spark, TABLE, frame(spark, rows), keys=keys(spark, *names), note=Note("g", {"log": repeat})
         )
-        assert written.primitive == primitive
+        assert (written.primitive, written.version_before, written.version_after) == (
+            primitive, table + repeat - 1, table + repeat,
+        )  # fmt: skip
+        assert written.rows == (len(rows) if primitive != "nothing new" else 0)
+        assert (written.bytes > 0) == bool(written.rows)
+        if repeat == 1:
+            assert written.rows_removed == sum(row[0] in names for row in FIRST)
         assert content(spark) == sorted([row for row in FIRST if row[0] not in names] + rows)
         # Emptying a key that is empty changes no row; that it was read is a commit of the note alone.
         assert standing(spark, NAME) == Standing(table + repeat, Note("g", {"log": repeat}))

@@ -10,6 +10,7 @@
 
 {%- set passed = results | selectattr('node.resource_type', 'equalto', 'test') | selectattr('status', 'equalto', 'pass') -%}
 {%- do run_query('create table if not exists ' ~ runs_table() ~ ' (' ~ runs_columns() ~ ') using delta') -%}
+{%- do add_what_runs_lack() -%}
 {%- do adapter.remember_passed(passed | map(attribute='node.unique_id') | list, runs_table()) -%}
 insert into {{ runs_table() }} values
     {%- for result in built %}
@@ -23,7 +24,13 @@ insert into {{ runs_table() }} values
         {{ quoted(result.status) }},
         {{ result.execution_time }},
         {{ result.adapter_response.get('rows_affected') or 0 }},
-        {{ quoted((result.message or '')[:500]) }}
+        {{ quoted((result.message or '')[:500]) }},
+        {{ quoted(result.adapter_response.get('primitive', '')) }},
+        {{ number_or_null(result.adapter_response.get('keys')) }},
+        {{ result.adapter_response.get('rows_removed') or 0 }},
+        {{ result.adapter_response.get('bytes') or 0 }},
+        {{ number_or_null(result.adapter_response.get('version_before')) }},
+        {{ number_or_null(result.adapter_response.get('version_after')) }}
     ){{ ',' if not loop.last }}
     {%- endfor %}
 {%- endif -%}
@@ -38,5 +45,24 @@ insert into {{ runs_table() }} values
 
 {% macro runs_columns() -%}
 invocation_id string, command string, started_at timestamp, recorded_at timestamp,
-node string, materialized string, status string, seconds double, rows bigint, message string
+node string, materialized string, status string, seconds double, rows bigint, message string,
+primitive string, keys bigint, rows_removed bigint, bytes bigint, version_before bigint, version_after bigint
+{%- endmacro %}
+
+
+{# A ledger from before gets the columns that are new since, null in the rows it has. #}
+{% macro add_what_runs_lack() -%}
+{%- set held = adapter.get_columns_in_relation(api.Relation.create(schema=target.schema, identifier='runs')) | map(attribute='name') | list -%}
+{%- set lacking = [] -%}
+{%- for column in runs_columns().replace('\n', ' ').split(', ') if column.strip().split(' ')[0] not in held -%}
+    {%- do lacking.append(column.strip()) -%}
+{%- endfor -%}
+{%- if lacking -%}
+    {%- do run_query('alter table ' ~ runs_table() ~ ' add columns (' ~ lacking | join(', ') ~ ')') -%}
+{%- endif -%}
+{%- endmacro %}
+
+
+{% macro number_or_null(number) -%}
+{{ 'null' if number is none else number }}
 {%- endmacro %}

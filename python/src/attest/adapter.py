@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import linecache
 import os
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark import impl, session
@@ -19,6 +20,29 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from attest.errors import AttestError
+
+if TYPE_CHECKING:
+    from attest.build import Outcome
+
+
+@dataclass
+class NodeResponse(AdapterResponse):  # type: ignore[misc]
+    """What dbt keeps of a node in its results, and the ledger of runs after it."""
+
+    primitive: str = ""
+    keys: int | None = None
+    rows_removed: int = 0
+    bytes: int = 0
+    version_before: int | None = None
+    version_after: int | None = None
+
+    @staticmethod
+    def of(outcome: Outcome) -> NodeResponse:
+        wrote = outcome.wrote
+        if wrote is None:
+            return NodeResponse(_message=outcome.message, rows_affected=0)
+        told = {name: value for name, value in asdict(wrote).items() if name != "rows"}
+        return NodeResponse(_message=outcome.message, rows_affected=wrote.rows, keys=outcome.keys, **told)
 
 
 def offline() -> bool:
@@ -89,7 +113,7 @@ def submit_python_job(adapter: SparkAdapter, parsed_model: dict[str, Any], compi
     outcome = namespace.get("outcome")
     if outcome is None:
         return AdapterResponse(_message="OK")
-    return AdapterResponse(_message=outcome.message, rows_affected=outcome.rows)
+    return NodeResponse.of(outcome)
 
 
 def has_passed(adapter: SparkAdapter, test: str, sql: str, reads: list[str], ledger: str) -> bool:

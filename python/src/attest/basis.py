@@ -30,7 +30,7 @@ def stamp(spark: SparkSession, order: str) -> Outcome:
     target = standing(spark, table.name)
     news = find_news(spark, lineage(wanted, definition=definition(spark, wanted)), target=target)
     if target is not None and news.is_nothing:
-        return Outcome("no news", 0)
+        return Outcome("no news")
     note = replace(news.note, generation=target.note.generation if target and target.note else news.note.generation)
     frame = spark.sql(wanted["code"])
     found = frame.collect()
@@ -44,7 +44,7 @@ def stamp(spark: SparkSession, order: str) -> Outcome:
         written = write.confirm(spark, table, note=note)
     else:
         written = write.append(spark, table, rows, note=note)
-    return Outcome(f"{written.primitive}: {', '.join(row[0] for row in told) or 'nothing landed yet'}", written.rows)
+    return Outcome(f"{written.primitive}: {', '.join(row[0] for row in told) or 'nothing landed yet'}", written)
 
 
 def identify(row: Row, ledger: str, version: int) -> tuple[str, datetime, str, int]:

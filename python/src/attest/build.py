@@ -20,15 +20,20 @@ from attest import write
 from attest.commits import view_text
 from attest.news import VIEW, Lineage, Standing, find_news, news_keys, standing, touched_keys
 from attest.states import WHOLE_STATE
-from attest.write import Table
+from attest.write import Table, Written
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What dbt prints and the ledger of runs keeps."""
+    """What dbt prints and the ledger of runs keeps; `wrote` is none where there was nothing to commit."""
 
     message: str
-    rows: int
+    wrote: Written | None = None
+    keys: int | None = None
+
+    @property
+    def rows(self) -> int:
+        return self.wrote.rows if self.wrote else 0
 
 
 def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | None = None) -> Outcome:
@@ -47,7 +52,7 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
     made_from = lineage(wanted, definition="" if is_log else definition(spark, wanted))
     news = find_news(spark, made_from, target=known)
     if news.is_nothing:
-        return Outcome("no news", 0)
+        return Outcome("no news")
     touched = touched_keys(spark, news=news, key=table.key, by=wanted["touched_by"]) if news.edited else None
     if news.edited:
         # Readers learn of it from the generation: no log of theirs tells what an edit did.
@@ -59,7 +64,7 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
 
     if wanted["materialized"] == "by_difference" and not (target is None or news.is_everything):
         written = write.replace_difference(spark, table, spark.sql(wanted["code"]), note=news.note)
-        return Outcome(f"{written.primitive}: {written.rows} rows", written.rows)
+        return Outcome(f"{written.primitive}: {written.rows} rows", written)
     keys = None
     if target is not None and (is_log or not news.is_everything):
         held = spark.table(table.name) if wanted["new_by"] and not news.is_everything else None
@@ -71,7 +76,8 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
             keys = keys.join(spark.table(table.name), on=table.key, how="left_anti")
         keys = keys.localCheckpoint()
         if keys.isEmpty():
-            return Outcome(write.confirm(spark, table, note=news.note).primitive, 0)
+            written = write.confirm(spark, table, note=news.note)
+            return Outcome(written.primitive, written, 0)
         keys.createOrReplaceTempView(VIEW)
     rows = compute() if compute is not None else spark.sql(sql_of(wanted, restricted=keys is not None))
     if keys is None:
@@ -80,9 +86,10 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
         written = write.append(spark, table, rows, note=news.note)
     else:
         written = write.replace_by_key(spark, table, rows, keys=keys, note=news.note)
-    scope = "everything" if keys is None else f"{keys.count()} {table.key}"
+    count = None if keys is None else keys.count()
+    scope = "everything" if count is None else f"{count} {table.key}"
     seconds = time.monotonic() - began
-    return Outcome(f"{written.primitive}: {scope}, {written.rows} rows, {seconds:.1f} s of work", written.rows)
+    return Outcome(f"{written.primitive}: {scope}, {written.rows} rows, {seconds:.1f} s of work", written, count)
 
 
 def build_reference(spark: SparkSession, order: str) -> Outcome:
@@ -96,16 +103,16 @@ def build_reference(spark: SparkSession, order: str) -> Outcome:
     news = find_news(spark, lineage(wanted, definition=definition(spark, wanted)), target=target)
     began = datetime.now(UTC).isoformat()
     if target is not None and news.is_nothing and not is_due(target, began):
-        return Outcome("no news", 0)
+        return Outcome("no news")
     rows = spark.sql(wanted["code"]).persist()
     try:
         content = sorted(row[0] for row in rows.select(F.to_json(F.struct("*"))).collect())
         generation = hashlib.sha256(json.dumps([content, rows.columns]).encode()).hexdigest()
         note = replace(news.note, generation=generation, due=next_turn(rows, wanted["turns_at"], began))
         if target is not None and target.note == note:
-            return Outcome("unchanged", 0)
+            return Outcome("unchanged")
         written = write.create(spark, table, rows.coalesce(1), note=note)
-        return Outcome(f"{written.primitive}: {written.rows} rows", written.rows)
+        return Outcome(f"{written.primitive}: {written.rows} rows", written)
     finally:
         rows.unpersist()
 

@@ -62,10 +62,10 @@ def newest(spark: SparkSession, table: str) -> tuple[int, dict[str, Any]]:
     return next(commits(spark, table))
 
 
-def rows_written(spark: SparkSession, table: str, *, since: int = -1) -> int:
-    """How many rows the newest commit wrote, by its own account; none if there is no commit since."""
-    version, commit = newest(spark, table)
-    return int(commit.get("operationMetrics", {}).get("numOutputRows", 0)) if version > since else 0
+def measured(commit: dict[str, Any], *names: str) -> int:
+    """What a commit says of itself under any of these names; operations call the same thing differently."""
+    metrics = commit.get("operationMetrics", {})
+    return sum(int(metrics.get(name, 0)) for name in names)
 
 
 def remove(spark: SparkSession, folder: str) -> None:

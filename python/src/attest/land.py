@@ -143,11 +143,11 @@ def new_delivery(
 def ensure_table(spark: SparkSession, table: Table) -> Outcome:
     """An empty landing table where there is none; one that is there gets the columns that are new since."""
     if spark.catalog.tableExists(table.name):
-        return Outcome(add_new_columns(spark, table.name), 0)
+        return Outcome(add_new_columns(spark, table.name))
     spark.sql(f"create schema if not exists {table.name.rpartition('.')[0]}")
     declared = replace(table, properties={**PROPERTIES, **table.properties})
     write.create(spark, declared, spark.createDataFrame([], DDL), note=Note(uuid.uuid4().hex))
-    return Outcome("made, empty", 0)
+    return Outcome("made, empty")
 
 
 def add_new_columns(spark: SparkSession, table: str) -> str:

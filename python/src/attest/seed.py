@@ -32,10 +32,10 @@ def load(spark: SparkSession, order: str) -> Outcome:
     note = Note(hashlib.sha256(json.dumps([text, types], sort_keys=True).encode()).hexdigest())
     current = standing(spark, table.name)
     if current is not None and current.note == note and not wanted["full_refresh"]:
-        return Outcome("unchanged", 0)
+        return Outcome("unchanged")
     rows = typed(spark, path, parse(path, text, types), types)
     written = write.create(spark, table, rows, note=note)
-    return Outcome(f"{written.primitive}: {written.rows} rows", written.rows)
+    return Outcome(f"{written.primitive}: {written.rows} rows", written)
 
 
 def read(path: Path) -> str:

@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from attest.commits import location, newest, remove, rows_written
+from attest.commits import commits, location, measured, newest, remove
 from attest.errors import ColumnsChangedError, ModelError, NullKeyError, RepeatedIdentityError, StrayKeyError
 from attest.news import Note
 
@@ -44,8 +44,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Written:
-    rows: int
+    """What one write did, by the table's own account."""
+
     primitive: str
+    rows: int = 0
+    rows_removed: int = 0
+    bytes: int = 0
+    version_before: int | None = None
+    version_after: int | None = None
 
 
 def create(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) -> Written:
@@ -60,28 +66,49 @@ def create(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) ->
         writer = writer.tableProperty(name, value)
     if table.partition_by:
         writer = writer.partitionedBy(*[F.col(name) for name in table.partition_by])
+    before = version_of(spark, table)
     with_note(spark, note)
     unwrapped(writer.createOrReplace)
-    return Written(rows_written(spark, table.name), "create")
+    return account(spark, table, "create", before=before)
 
 
 def append(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) -> Written:
     """Add rows to a log; a column that is new to it is added too, null in the rows before."""
     require_columns(spark, table, rows, new_ones_allowed=True)
     refuse_repeats(rows, table)
-    before = newest(spark, table.name)[0]
+    before = version_of(spark, table)
     with_note(spark, note)
     unwrapped(guard(rows, table).writeTo(table.name).option("mergeSchema", "true").append)
-    if newest(spark, table.name)[0] == before:
+    if version_of(spark, table) == before:
         return confirm(spark, table, note=note)
-    return Written(rows_written(spark, table.name, since=before), "append")
+    return account(spark, table, "append", before=before)
 
 
 def confirm(spark: SparkSession, table: Table, *, note: Note) -> Written:
     """A commit of the note alone: what was read brought nothing, and need not be read again."""
+    before = version_of(spark, table)
     with_note(spark, note)
     spark.sql(f"alter table {table.name} set tblproperties ('attest.read' = '{uuid.uuid4().hex}')")
-    return Written(0, "nothing new")
+    return account(spark, table, "nothing new", before=before)
+
+
+def account(
+    spark: SparkSession, table: Table, primitive: str, *, before: int | None, rows: int | None = None
+) -> Written:
+    """What the newest commit says of itself; `rows` where it also counts those that it only moved."""
+    after, commit = newest(spark, table.name)
+    return Written(
+        primitive,
+        rows=measured(commit, "numOutputRows") if rows is None else rows,
+        rows_removed=measured(commit, "numDeletedRows", "numTargetRowsDeleted"),
+        bytes=measured(commit, "numOutputBytes", "numAddedBytes", "numTargetBytesAdded"),
+        version_before=before,
+        version_after=after,
+    )
+
+
+def version_of(spark: SparkSession, table: Table) -> int | None:
+    return next((version for version, _ in commits(spark, table.name)), None)
 
 
 def replace_difference(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) -> Written:
@@ -125,11 +152,12 @@ def replace_kept(spark: SparkSession, table: Table, kept: DataFrame, *, keys: Da
     gone = found.emptied and not spark.table(table.name).join(without_rows(keys, kept, key), key, "left_semi").isEmpty()
     if not found.rows and not gone:
         return confirm(spark, table, note=note)
+    before = version_of(spark, table)
     with_note(spark, note)
     if not gone:
         writer = kept.alias("s").write.format("delta").mode("overwrite").option("targetAlias", "t")
         writer.option("replaceOn", f"t.{key} = s.{key}").saveAsTable(table.name)
-        return Written(found.rows, "replaceOn")
+        return account(spark, table, "replaceOn", before=before, rows=found.rows)
     removals = keys.select(key).withColumn("attest_removes", F.lit(True))
     source = removals.unionByName(kept.withColumn("attest_removes", F.lit(False)), allowMissingColumns=True)
     (
@@ -140,7 +168,7 @@ def replace_kept(spark: SparkSession, table: Table, kept: DataFrame, *, keys: Da
         .whenNotMatchedInsert("not s.attest_removes", {name: f"s.{name}" for name in kept.columns})
         .execute()
     )
-    return Written(found.rows, "merge")
+    return account(spark, table, "merge", before=before, rows=found.rows)
 
 
 def without_rows(keys: DataFrame, kept: DataFrame, key: str) -> DataFrame:
