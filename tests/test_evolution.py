@@ -38,7 +38,9 @@ def versions(spark: SparkSession, said: list[dict[str, Any]], attributes: Mappin
     told = engine.assertions(spark, engine.landed(events, feed=engine.contract()), attributes=spoken_of)
     told.createOrReplaceTempView("evidence")
     spark.sql(engine.sql("sightings", evidence="evidence")).createOrReplaceTempView("sightings")
-    spark.sql(engine.sql("states", arrivals="evidence", attributes=attributes, **asked)).createOrReplaceTempView("s")
+    spark.sql(
+        engine.sql("states", arrivals="evidence", sightings="sightings", attributes=attributes, **asked)
+    ).createOrReplaceTempView("s")
     sql = engine.sql("timeline", entity="customer", states="s", sightings="sightings", attributes=attributes)
     spark.sql(sql).createOrReplaceTempView("timeline")
     return spark.table("timeline").orderBy("version").collect()
@@ -59,7 +61,9 @@ def test_an_attribute_that_is_added_changes_no_hash_until_it_is_spoken_of(spark:
 def test_an_attribute_that_is_no_longer_declared_stops_the_build_and_says_to_keep_it(spark: SparkSession) -> None:
     versions(spark, SAID, OLD)
     with pytest.raises(PySparkException, match=r"mentions name, which the entity does not declare\..*leave it"):
-        spark.sql(engine.sql("states", arrivals="evidence", attributes={"status": "string"})).collect()
+        spark.sql(
+            engine.sql("states", arrivals="evidence", sightings="sightings", attributes={"status": "string"})
+        ).collect()
 
 
 def test_another_type_is_another_reading_of_the_same_evidence(spark: SparkSession) -> None:
