@@ -11,19 +11,25 @@ from pathlib import Path
 
 from attest.contract import find_feed, read_contracts
 from attest.errors import AttestError
-from attest.land import land, new_delivery
+from attest.land import land
 from attest.project import read_project
 from attest.session import isolated, start
+from attest.stage import new_delivery
 from attest.why import explain, open_case
 from dbt.cli.main import dbtRunner
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = {
     "worked": Path("examples/worked/12_4_8.jsonl"),
+    "core_customers": Path("examples/core_customers/2026_03.jsonl"),
     "accounts": Path("examples/accounts.jsonl"),
     "holdings": Path("examples/holdings.jsonl"),
+    "programs": Path("examples/programs.jsonl"),
     "payments": Path("examples/payments.jsonl"),
     "payment_review": Path("examples/payment_review.jsonl"),
+    "listings": Path("examples/captures"),
+    "terms": Path("examples/terms"),
+    "issuers": Path("examples/issuers.parquet"),
 }
 RUN = "demo"
 # Unit tests prove the macros, not the data: they belong to `make test`.

@@ -28,6 +28,7 @@ inferred as (
         cast(null as string) as source_file,
         cast(null as timestamp) as expires_at,
         cast(null as string) as remark,
+        cast(null as string) as moved_from,
         'FULL' as load_type,
         true as is_deleted,
         array_except(array(''), array('')) as unchanged,

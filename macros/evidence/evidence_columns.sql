@@ -11,6 +11,7 @@ clock,
 inheritance,
 effective_ts,
 mentions,
+moved_from,
 {{ carried_columns() }}
 {%- endmacro %}
 

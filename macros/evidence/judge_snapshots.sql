@@ -83,9 +83,11 @@ select
 from (
     select
         snapshots.* except (complete, expected, has_quarantined, verdict),
-        present.entities,
+        coalesce(present.entities, 0) as entities,
         coalesce(counted.deletes, 0) as deletes,
-        coalesce(counted.deletes, 0) / (present.entities + coalesce(counted.deletes, 0)) as deleted_share,
+        coalesce(
+            coalesce(counted.deletes, 0) / nullif(coalesce(present.entities, 0) + coalesce(counted.deletes, 0), 0), 0
+        ) as deleted_share,
         limits.most_deletes,
         limits.most_deleted_share,
         case
@@ -102,7 +104,7 @@ from (
         end as why_untrusted
 
     from snapshots
-    inner join present on snapshots.landing_id = present.landing_id
+    left join present on snapshots.landing_id = present.landing_id
     left join counted on snapshots.landing_id = counted.landing_id
     left join limits on snapshots.feed = limits.feed
     left join (

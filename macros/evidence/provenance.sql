@@ -22,5 +22,6 @@ verdict,
 clock,
 scope,
 expires_at,
-remark
+remark,
+moved_from
 {%- endmacro %}

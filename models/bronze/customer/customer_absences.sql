@@ -1,6 +1,6 @@
 {{ absences(
     evidence=ref('customer_assertions'),
-    snapshots=ref('customer_snapshots'),
+    snapshots=with_truncates(ref('customer_snapshots'), ref('customer_truncates')),
     rulings=ref('snapshot_rulings'),
     attributes=attributes_of('customer')
 ) }}

@@ -1,7 +1,10 @@
 {{ states(
-    arrivals=with_absences(
+    arrivals=with_derived(
         evidence=with_news(ref('customer_assertions')),
-        absences=with_news(ref('customer_absences'))
+        derived=[
+            with_news(ref('customer_absences')),
+            with_news(ref('customer_key_changes')),
+        ]
     ),
     sightings=ref('customer_sightings'),
     attributes=attributes_of('customer')

@@ -3,9 +3,9 @@
 
     Law B1: it is derived from all of the evidence, so an assertion that is missing means a
     key that was not rebuilt, and a stray one a key that was not emptied. Law B9: what the
-    gate rejected is in no state; law B8: what snapshots prove is.
+    gate rejected is in no state; laws B1 and B8: what was derived is.
 #}
-{% test every_assertion_is_there(model, evidence, absences=none) %}
+{% test every_assertion_is_there(model, evidence, derived=[]) %}
 
 select *
 
@@ -39,7 +39,7 @@ from (
 
         from {{ evidence }}
         where verdict <> 'REJECT_FOR_AUTHORITATIVE_BRONZE'
-        {%- if absences is not none %}
+        {%- for assertions in derived %}
 
         union all
 
@@ -48,8 +48,8 @@ from (
             assertion_id,
             false as is_kept
 
-        from {{ absences }}
-        {%- endif %}
+        from {{ assertions }}
+        {%- endfor %}
     )
     group by bk, assertion_id
 )

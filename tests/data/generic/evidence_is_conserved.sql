@@ -1,8 +1,9 @@
 {#
     Every record of a landing is accounted for, and what was accepted is in the evidence, once.
 
-    Law E2: rows in = accepted (repeats among them) + quarantined + held, by what the landing
-    said when it was made; control records are counted apart. Landings that began after this
+    Law E2: rows in = accepted (repeats among them) + quarantined + held + notices + skipped (a
+    capture that its ledger does not let through), by what the landing said when it was made;
+    control records are counted apart. Landings that began after this
     command did are left to the next one.
 #}
 {% test evidence_is_conserved(model, landings) %}
@@ -34,7 +35,9 @@ accounted as (
         sum(records_in) as records_in,
         count_if(status = 'accepted') as accepted,
         count_if(status = 'quarantined') as quarantined,
-        count_if(status = 'held') as held
+        count_if(status = 'held') as held,
+        count_if(status = 'skipped') as skipped,
+        count_if(status = 'notice') as notices
 
     from landed
     group by landing_id, feed
@@ -64,11 +67,13 @@ from (
         accounted.accepted,
         accounted.quarantined,
         accounted.held,
+        accounted.skipped,
+        accounted.notices,
         coalesce(kept.records, 0) as kept_records,
         case
             when accounted.landing_id is null
                 then 'The evidence has a landing that no landing table of this test has. List its feed in the test, or restore it.'
-            when accounted.records_in <> accounted.accepted + accounted.quarantined + accounted.held
+            when accounted.records_in <> accounted.accepted + accounted.quarantined + accounted.held + accounted.notices + accounted.skipped
                 then 'The landing table does not have what was landed. Something but attest wrote it: restore it.'
             when accounted.accepted > 0 and kept.records is null
                 then 'None of this landing is in the evidence. Run dbt build, and see that the evidence model reads the feed.'

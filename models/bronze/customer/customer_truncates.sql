@@ -1,0 +1,1 @@
+{{ truncates([ref('landing_core_customers')]) }}

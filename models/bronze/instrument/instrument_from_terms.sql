@@ -1,0 +1,16 @@
+select
+    {{ business_key(fields='fields', parts=['exchange', 'symbol']) | indent(4) }} as bk,
+    'RISK' as source_system,
+    source_file,
+    ingest_run_id,
+    0 as precedence_rank,
+    'PARTIAL' as load_type,
+    false as is_deleted,
+    {{ mentions(fields='fields', attributes={'margin_class': 'string'}) | indent(4) }},
+    source_event_ts,
+    source_event_finer,
+    source_sequence,
+    {{ provenance() | indent(4) }}
+
+from {{ ref('landing_terms') }}
+where status = 'accepted'

@@ -1,0 +1,1 @@
+{{ sightings(evidence=with_news(ref('instrument_assertions'))) }}

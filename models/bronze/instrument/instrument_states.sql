@@ -1,0 +1,9 @@
+{{ states(
+    arrivals=with_derived(
+        evidence=with_news(ref('instrument_assertions')),
+        derived=[with_news(ref('instrument_absences'))]
+    ),
+    sightings=ref('instrument_sightings'),
+    attributes=attributes_of('instrument'),
+    untracked=untracked_of('instrument')
+) }}

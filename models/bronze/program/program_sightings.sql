@@ -1,0 +1,1 @@
+{{ sightings(evidence=with_news(ref('program_assertions'))) }}

@@ -1,0 +1,5 @@
+{{ states(
+    arrivals=with_news(ref('program_assertions')),
+    sightings=ref('program_sightings'),
+    attributes=attributes_of('program')
+) }}

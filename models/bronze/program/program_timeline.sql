@@ -1,0 +1,6 @@
+{{ timeline(
+    entity='program',
+    states=ref('program_states'),
+    sightings=ref('program_sightings'),
+    attributes=attributes_of('program')
+) }}

@@ -1,0 +1,4 @@
+select *
+
+from {{ ref('dim_account') }}
+where current_flag

@@ -1,0 +1,5 @@
+{{ audited(
+    dimension=with_news(ref('dim_account_history')),
+    journal=told_by_now(),
+    run=invocation_id
+) }}

@@ -1,0 +1,4 @@
+{{ crosswalk(
+    journal=ref('dim_compliance_threshold_audit'),
+    dimension=ref('dim_compliance_threshold')
+) }}

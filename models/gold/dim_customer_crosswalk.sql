@@ -1,0 +1,4 @@
+{{ crosswalk(
+    journal=ref('dim_customer_audit'),
+    dimension=ref('dim_customer')
+) }}

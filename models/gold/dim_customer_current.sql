@@ -1,0 +1,4 @@
+select *
+
+from {{ ref('dim_customer') }}
+where current_flag

@@ -1,0 +1,1 @@
+{{ repaired(journal=ref('fct_payment_audit')) }}

@@ -1,0 +1,4 @@
+{{ ingest_ledger(
+    landings=ref('landings'),
+    replays=[ref('instrument_replays')]
+) }}

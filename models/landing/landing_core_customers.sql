@@ -1,0 +1,1 @@
+-- Written by `attest land core_customers FILE…` and `attest stream core_customers`; a build only makes it, empty, where it is missing.

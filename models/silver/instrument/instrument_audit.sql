@@ -1,0 +1,4 @@
+{{ audit(
+    belief=ref('instrument_belief'),
+    bases=ref('instrument_bases')
+) }}

@@ -1,0 +1,7 @@
+{{ basis(
+    belief=ref('instrument_belief'),
+    evidence=ref('instrument_assertions'),
+    assertions=ref('instrument_states'),
+    rules=ref('instrument_rules'),
+    before=load_cached_relation(this)
+) }}

@@ -1,0 +1,1 @@
+{{ current(ref('instrument_audit')) }}

@@ -1,0 +1,4 @@
+{{ audit(
+    belief=ref('program_belief'),
+    bases=ref('program_bases')
+) }}

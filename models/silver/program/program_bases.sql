@@ -1,0 +1,7 @@
+{{ basis(
+    belief=ref('program_belief'),
+    evidence=ref('program_assertions'),
+    assertions=ref('program_states'),
+    rules=ref('program_rules'),
+    before=load_cached_relation(this)
+) }}

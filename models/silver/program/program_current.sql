@@ -1,0 +1,1 @@
+{{ current(ref('program_audit')) }}
