@@ -1,0 +1,18 @@
+{#
+    Materialize a journal: each build appends what now differs from what the journal itself tells.
+
+    So each change is told once, whatever happened between two builds, and the journal played
+    back gives what it was told of. Nothing is ever updated or removed: the table refuses it, and
+    --full-refresh leaves it as it is. The model compares its input with `this`, both with_news.
+    Config: `key` and `identity` as for replace_by_key.
+#}
+{% materialization journal, adapter='spark' -%}
+
+{{ run_hooks(pre_hooks) }}
+{%- call statement('main', language='python') %}
+{{ build_node(sql) }}
+{%- endcall %}
+{{ run_hooks(post_hooks) }}
+{{ return({'relations': [this.incorporate(type='table')]}) }}
+
+{%- endmaterialization %}
