@@ -5,7 +5,7 @@ ATTEST_TARGET ?= local
 export ATTEST_TARGET
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
-.PHONY: help setup build test prove check bench-bronze bench-silver bench-build lock clean
+.PHONY: help setup build test prove check bench-bronze bench-silver bench-gold bench-write bench-build lock clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -36,6 +36,12 @@ bench-bronze: setup ## time evidence, states and timeline beside the same rows m
 
 bench-silver: setup ## time beliefs beside the same states moved without logic (ENTITIES)
 	@$(BIN)/python bench/silver.py
+
+bench-write: setup ## time a change beside MERGE, overwrite, rebuild and dbt's snapshots (SIZES, ROUNDS, CASES, FULL=1)
+	@$(BIN)/python bench/write.py
+
+bench-gold: setup ## time the as-of join of facts beside three others (FACTS, VERSIONS, CASES, ROUNDS, LIMIT)
+	@$(BIN)/python bench/gold.py
 
 bench-build: setup ## time a build without news and with one changed entity beside an empty project (ROUNDS=3)
 	@$(BIN)/python bench/build.py

@@ -13,29 +13,21 @@ builds on the lake that is there: `news` lands one more assertion on each of 1,0
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import statistics
-import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 from attest.commits import newest
 from attest.land import PROPERTIES
 from attest.news import Note
-from attest.session import isolated, start
-from attest.write import NOTE, Table, append, create
-from dbt.cli.main import dbtRunner
+from attest.write import Table, append, create
+from lake import BRONZE, FIRST_DAY, build, keep, landed_rows, moved_without_logic, scratch_lake
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "bench" / "results" / "bronze.json"
 SKEWED = 100_000
-STAGES = ("customer_assertions", "customer_sightings", "customer_snapshots", "customer_absences", "customer_states")
 NEWS = 1_000
 
 
@@ -48,7 +40,7 @@ def landed(spark: SparkSession, size: int, shape: str) -> DataFrame:
     place = F.when(entity == 0, number).otherwise(number % 10)
     key = F.concat(F.lit("C"), entity.cast("string"))
     source = F.when(number % 2 == 0, "CRM").otherwise("CORE")
-    said = F.timestamp_seconds(F.lit(1_767_225_600) + place * 3600 + entity % 3600)
+    said = F.timestamp_seconds(F.lit(FIRST_DAY) + place * 3600 + entity % 3600)
     is_late = (entity % 100 == 0) & (place == 4) if shape == "late" else F.lit(False)
     arrived = said + F.when(is_late, F.expr("interval 30 days")).otherwise(F.expr("interval 5 minutes"))
     text: Column = F.concat(F.lit("value "), number.cast("string"))
@@ -63,33 +55,7 @@ def landed(spark: SparkSession, size: int, shape: str) -> DataFrame:
             )
         )
     )
-    return spark.range(size).select(
-        F.lit("L1").alias("landing_id"),
-        F.lit("worked").alias("feed"),
-        F.lit("file").alias("source_type"),
-        F.lit("bench/events.jsonl").alias("source_path"),
-        F.lit("events.jsonl").alias("source_file"),
-        number.alias("source_record"),
-        F.lit("run").alias("ingest_run_id"),
-        arrived.alias("ingest_ts"),
-        F.current_timestamp().alias("recorded_at"),
-        F.lit("as_known").alias("inheritance"),
-        F.lit("accepted").alias("status"),
-        F.lit(None).cast("string").alias("scope"),
-        F.lit(None).cast("timestamp").alias("released_at"),
-        F.lit(None).cast("string").alias("released_from"),
-        F.to_json(fields).alias("record"),
-        fields.alias("fields"),
-        said.alias("source_event_ts"),
-        F.lit(0).cast("bigint").alias("source_event_finer"),
-        F.lit(None).cast("array<decimal(38,10)>").alias("source_sequence"),
-        F.lit(None).cast("timestamp").alias("expires_at"),
-        F.lit(None).cast("string").alias("remark"),
-        F.lit(None).cast("string").alias("quarantine_reason"),
-        F.lit(None).cast("string").alias("quarantine_detail"),
-        F.lit("DEFENSIBLE").alias("verdict"),
-        F.lit("source").alias("clock"),
-    )
+    return landed_rows(spark.range(size), fields=fields, said=said, arrived=arrived)
 
 
 def landed_again(rows: DataFrame, landing: str) -> DataFrame:
@@ -104,29 +70,11 @@ def moved_on(rows: DataFrame) -> DataFrame:
     return landed_again(first, "L2").withColumn("source_event_ts", F.col("ingest_ts"))
 
 
-def floor(spark: SparkSession, schema: str) -> float:
-    began = time.monotonic()
-    rows = spark.table(f"{schema}.landing_worked").withColumn("bk", F.col("fields")["customer_id"])
-    spark.conf.unset(NOTE)
-    arranged = rows.repartition("bk").sortWithinPartitions("bk", "source_event_ts")
-    kept = arranged.writeTo(f"{schema}.floor").using("delta")
-    kept.tableProperty("delta.dataSkippingNumIndexedCols", "1").createOrReplace()
-    return time.monotonic() - began
-
-
 def attest(schema: str, scratch: Path) -> dict[str, float]:
     """Bronze through dbt, each table with the seconds that its node took."""
     os.environ["ATTEST_SCHEMA"] = schema
-    places = ["--project-dir", ROOT, "--profiles-dir", scratch, "--target-path", scratch / "target"]
-    places += ["--log-path", scratch / "logs"]
-    untested = ["--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
-    done = dbtRunner().invoke(
-        ["--quiet", "build", "--threads", "1", "--select", "+customer_timeline", *untested, *map(str, places)]
-    )
-    results: list[Any] = getattr(done.result, "results", [])
-    if not done.success:
-        sys.exit(f"bench: dbt failed: {done.exception or [one.message for one in results if one.status == 'error']}")
-    return {one.node.name: one.execution_time for one in results if one.node.name in STAGES}
+    results = build("--select", "+customer_timeline", scratch=scratch)
+    return {stage: results[stage].execution_time for stage in BRONZE}
 
 
 def measure(spark: SparkSession, scratch: Path, size: int, shape: str, rounds: int) -> list[dict[str, Any]]:
@@ -137,11 +85,12 @@ def measure(spark: SparkSession, scratch: Path, size: int, shape: str, rounds: i
     floors: list[float] = []
     ours: list[dict[str, float]] = []
     for _ in range(rounds):
-        floors.append(floor(spark, schema))
-        for stage in STAGES:
+        rows = spark.table(table.name).withColumn("bk", F.col("fields")["customer_id"])
+        floors.append(moved_without_logic(rows, f"{schema}.floor", order="source_event_ts"))
+        for stage in BRONZE:
             spark.sql(f"drop table if exists {schema}.{stage}")
         ours.append(attest(schema, scratch))
-    took = {stage: statistics.median(one[stage] for one in ours) for stage in STAGES}
+    took = {stage: statistics.median(one[stage] for one in ours) for stage in BRONZE}
     took["attest"] = statistics.median(sum(one.values()) for one in ours)
     right = {contender: is_right(spark, schema, size) for contender in took} | {"floor": True}
     rows = landed(spark, size, shape)
@@ -179,10 +128,7 @@ def main() -> None:
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        shutil.copyfile(ROOT / "profiles.yml.example", scratch / "profiles.yml")
-        os.environ |= {"ATTEST_LAKE": str(scratch / "lake"), "ATTEST_TARGET": "local"}
-        lake = {"spark.master": "local[2]", "spark.driver.memory": "6g", "attest.lake": str(scratch / "lake")}
-        spark = isolated(start(lake))
+        spark = scratch_lake(scratch)
         for shape in shapes:
             for size in sizes:
                 print(f"{size} assertions, {shape}", flush=True)
@@ -193,8 +139,7 @@ def main() -> None:
                         f"   {row['ratio']:>6.2f} of the floor{'' if row['correct'] else '   WRONG'}",
                         flush=True,
                     )
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps({"rows": results}, indent=1) + "\n")
+    keep("bronze", results)
 
 
 if __name__ == "__main__":

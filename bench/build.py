@@ -20,9 +20,9 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from lake import ROOT, keep
+
 BIN = Path(sys.prefix) / "bin"
-RESULTS = ROOT / "bench" / "results" / "build.json"
 NODES = ("model", "seed", "test")
 
 
@@ -88,8 +88,7 @@ def main() -> None:
         | {"ratio": round(value / medians["empty_project"], 2), "correct": True}
         for name, value in medians.items()
     ]
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+    keep("build", rows)
     print(f"{sum(nodes.values())} nodes, median of {rounds}; ratio to the empty project")
     for row in rows:
         print(f"  {row['contender']:<14} {row['seconds']:>7.1f} s   {row['ratio']:>5.2f}")

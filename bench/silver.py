@@ -10,32 +10,24 @@ did; belief_as_of for everyone; why, for one key. Builds are of Silver alone, Br
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import statistics
-import sys
 import tempfile
-import time
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from attest.land import PROPERTIES
 from attest.news import Note
 from attest.project import Project, read_project
-from attest.session import isolated, start
 from attest.why import explain, open_case
-from attest.write import NOTE, Table, append, create
+from attest.write import Table, append, create
 from dbt.cli.main import dbtRunner
+from lake import FIRST_DAY, ROOT, build, keep, landed_rows, moved_without_logic, scratch_lake, seconds
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "bench" / "results" / "silver.json"
 SCHEMA = "silver"
 NEWS = 1_000
 EACH = 10
@@ -92,7 +84,7 @@ def landed(spark: SparkSession, entities: int) -> DataFrame:
     key = F.concat(F.lit("C"), entity.cast("string"))
     vendor = (entity % 20 == 0) & (place == 7)
     source = F.when(vendor, "VENDOR").when(place % 2 == 0, "CRM").otherwise("CORE")
-    said = F.timestamp_seconds(F.lit(1_767_225_600) + place * 86_400 + entity % 3_600)
+    said = F.timestamp_seconds(F.lit(FIRST_DAY) + place * 86_400 + entity % 3_600)
     text = F.concat(F.lit("value "), number.cast("string"))
     groups = [those for those in GROUPS.values() if "is_deleted" not in those]
     told = [
@@ -102,33 +94,8 @@ def landed(spark: SparkSession, entities: int) -> DataFrame:
     ]
     known = [F.struct(F.lit("customer_id"), key), F.struct(F.lit("source_system"), source)]
     fields = F.map_from_entries(F.array_compact(F.array(*known, *told)))
-    return spark.range(entities * EACH).select(
-        F.lit("L1").alias("landing_id"),
-        F.lit("worked").alias("feed"),
-        F.lit("file").alias("source_type"),
-        F.lit("bench/events.jsonl").alias("source_path"),
-        F.lit("events.jsonl").alias("source_file"),
-        number.alias("source_record"),
-        F.lit("run").alias("ingest_run_id"),
-        (said + F.expr("interval 5 minutes")).alias("ingest_ts"),
-        F.current_timestamp().alias("recorded_at"),
-        F.lit("as_known").alias("inheritance"),
-        F.lit("accepted").alias("status"),
-        F.lit(None).cast("string").alias("scope"),
-        F.lit(None).cast("timestamp").alias("released_at"),
-        F.lit(None).cast("string").alias("released_from"),
-        F.to_json(fields).alias("record"),
-        fields.alias("fields"),
-        said.alias("source_event_ts"),
-        F.lit(0).cast("bigint").alias("source_event_finer"),
-        F.lit(None).cast("array<decimal(38,10)>").alias("source_sequence"),
-        F.lit(None).cast("timestamp").alias("expires_at"),
-        F.lit(None).cast("string").alias("remark"),
-        F.lit(None).cast("string").alias("quarantine_reason"),
-        F.lit(None).cast("string").alias("quarantine_detail"),
-        F.lit("DEFENSIBLE").alias("verdict"),
-        F.lit("source").alias("clock"),
-    )
+    arrived = said + F.expr("interval 5 minutes")
+    return landed_rows(spark.range(entities * EACH), fields=fields, said=said, arrived=arrived)
 
 
 def moved_on(rows: DataFrame) -> DataFrame:
@@ -137,64 +104,52 @@ def moved_on(rows: DataFrame) -> DataFrame:
     return first.withColumns({"landing_id": F.lit("L2"), "ingest_ts": later, "source_event_ts": later})
 
 
-def dbt(root: Path, *arguments: str) -> dict[str, Any]:
-    places = ["--project-dir", root, "--profiles-dir", root, "--target-path", root / "target", "--log-path", root]
-    untested = ["--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
-    done = dbtRunner().invoke(["--quiet", "build", "--threads", "1", *arguments, *untested, *map(str, places)])
-    results: list[Any] = getattr(done.result, "results", [])
-    if not done.success:
-        sys.exit(f"bench: dbt failed: {done.exception or [one.message for one in results if one.status == 'error']}")
-    return {one.node.name: one for one in results}
-
-
-def seconds(action: Callable[[], object]) -> float:
-    began = time.monotonic()
-    action()
-    return time.monotonic() - began
-
-
-def floor(spark: SparkSession) -> None:
-    spark.conf.unset(NOTE)
-    arranged = spark.table(f"{SCHEMA}.customer_states").repartition("bk").sortWithinPartitions("bk", "effective_ts")
-    kept = arranged.writeTo(f"{SCHEMA}.floor").using("delta").tableProperty("delta.dataSkippingNumIndexedCols", "1")
-    kept.createOrReplace()
-
-
-def measure(spark: SparkSession, root: Path, entities: int) -> list[tuple[str, float, str]]:
+def measure(spark: SparkSession, scratch: Path, entities: int) -> list[tuple[str, float, str]]:
     """Each contender with its seconds and what its belief's commit says of itself."""
+    root = project(scratch)
     took: list[tuple[str, float, str]] = []
 
     def tell(name: str, spent: float, what: str = "") -> None:
         took.append((name, spent, what))
         print(f"  {name:<24} {spent:>8.1f} s   {what}", flush=True)
 
-    def build(name: str) -> None:
-        began = time.monotonic()
-        results = dbt(root, *SILVER)
-        tell(name, time.monotonic() - began, results["customer_belief"].message)
+    def silver(name: str) -> None:
+        with seconds() as spent:
+            results = build(*SILVER, scratch=scratch, root=root)
+        tell(name, spent[0], results["customer_belief"].message)
 
     table = Table(f"{SCHEMA}.landing_worked", properties=PROPERTIES)
     spark.sql(f"create schema if not exists {SCHEMA}")
     create(spark, table, landed(spark, entities), note=Note("bench"))
-    print(f"  Bronze, untimed: {seconds(lambda: dbt(root, *BRONZE)):.0f} s", flush=True)
-    tell("floor", statistics.median(seconds(lambda: floor(spark)) for _ in range(3)))
-    build("full build")
-    build("no news")
+    with seconds() as spent:
+        build(*BRONZE, scratch=scratch, root=root)
+    print(f"  Bronze, untimed: {spent[0]:.0f} s", flush=True)
+    states = spark.table(f"{SCHEMA}.customer_states")
+    floors = [moved_without_logic(states, f"{SCHEMA}.floor", order="effective_ts") for _ in range(3)]
+    tell("floor", statistics.median(floors))
+    silver("full build")
+    silver("no news")
     append(spark, table, moved_on(landed(spark, entities)), note=Note("bench"))
-    dbt(root, *BRONZE)
-    build("news of 1,000")
+    build(*BRONZE, scratch=scratch, root=root)
+    silver("news of 1,000")
     rule(root, source="VENDOR", reason="Edited")
-    build("a rule of one in twenty")
+    silver("a rule of one in twenty")
     rule(root, source="CRM", reason="Edited")
-    build("a rule of everyone")
+    silver("a rule of everyone")
     asked = "select * from {{ belief_as_of('customer', as_at='2026-01-05T12:00:00Z') }}"
     compiled = dbtRunner().invoke(
         ["--log-level", "none", "compile", "--inline", asked, "--project-dir", str(root), "--profiles-dir", str(root)]
     )
     sql = compiled.result.results[0].node.compiled_code
     answers = spark.sql(sql)
-    tell("belief_as_of everyone", seconds(lambda: answers.write.format("noop").mode("overwrite").save()))
-    whys = [seconds(partial(why, spark, root, key)) for key in ("C1", "C2", "C3", "C4")]
+    with seconds() as spent:
+        answers.write.format("noop").mode("overwrite").save()
+    tell("belief_as_of everyone", spent[0])
+    whys: list[float] = []
+    for key in ("C1", "C2", "C3", "C4"):
+        with seconds() as spent:
+            why(spark, root, key)
+        whys += spent
     tell("why, for the first key", whys[0])
     tell("why, for the next", statistics.median(whys[1:]))
     return took
@@ -209,11 +164,10 @@ def main() -> None:
     entities = int(os.environ.get("ENTITIES", "100000"))
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        os.environ |= {"ATTEST_LAKE": str(scratch / "lake"), "ATTEST_TARGET": "local", "ATTEST_SCHEMA": SCHEMA}
-        lake = {"spark.master": "local[2]", "spark.driver.memory": "6g", "attest.lake": str(scratch / "lake")}
-        spark = isolated(start(lake))
+        os.environ["ATTEST_SCHEMA"] = SCHEMA
+        spark = scratch_lake(scratch)
         print(f"{entities:,} entities, {entities * EACH:,} assertions", flush=True)
-        took = measure(spark, project(scratch), entities)
+        took = measure(spark, scratch, entities)
     least = next(spent for name, spent, _ in took if name == "floor")
     idle = next(spent for name, spent, _ in took if name == "no news")
     rows = [
@@ -221,8 +175,7 @@ def main() -> None:
         | {"ratio": round(spent / least, 2), "to_no_news": round(spent / idle, 2), "said": said}
         for name, spent, said in took
     ]
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+    keep("silver", rows)
     print("\n  ratio to the floor, and to a build without news")
     for row in rows:
         print(f"  {row['contender']:<24} {row['ratio']:>7.2f} {row['to_no_news']:>7.2f}")

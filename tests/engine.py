@@ -12,8 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 from attest.contract import Feed, read_contracts
-from attest.land import Delivery, read_line, to_arrow
+from attest.formats import read_line
 from attest.macros import engine, render
+from attest.stage import Delivery, to_arrow
 from attest.states import register
 from jinja2 import Environment, StrictUndefined
 from pyspark.sql import DataFrame, SparkSession
@@ -50,7 +51,7 @@ def landed(events: Iterable[Mapping[str, Any]], *, feed: Feed, file: str = "even
     lines = [json.dumps(event, ensure_ascii=False).encode() for event in events]
     rows = [read_line(line, raw, feed) for line, raw in enumerate(lines, start=1)]
     delivery = Delivery(f"L{number}", f"L{number}", WHEN, WHEN)
-    staged = to_arrow(rows, feed, Path(file), delivery)
+    staged = to_arrow([(Path(file), rows)], feed, delivery)
     for name, value in (("verdict", "DEFENSIBLE"), ("clock", "source")):
         staged = staged.append_column(name, pa.repeat(pa.scalar(value), len(staged)))
     return staged

@@ -240,8 +240,8 @@ MUTANTS = [
         "news by maximum arrival",
         "B1",
         NEWS,
-        "changes.table(log)",
-        "changes.table(log).where(\"ingest_ts > '%s'\" % spark.read.option('versionAsOf', first - 1).table(log)"
+        "feed.table(log)",
+        "feed.table(log).where(\"ingest_ts > '%s'\" % spark.read.option('versionAsOf', first - 1).table(log)"
         ".agg({'ingest_ts': 'max'}).first()[0])",
         killer="worked_12_4_6",
     ),

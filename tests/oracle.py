@@ -338,3 +338,78 @@ def holds(rule: Rule, as_at: str, known_at: str | None) -> bool:
     if known_at is None:
         return effective and rule.known_to is None
     return effective and rule.known_from <= known_at and (rule.known_to is None or known_at < rule.known_to)
+
+
+# Gold: types of attributes are read here as the dimension's page tells them, and in no other way.
+
+END = "9999-12-31T23:59:59.000000Z"
+Interval = Mapping[str, Any]
+
+
+def live(beliefs: Sequence[Interval]) -> list[Interval]:
+    """C3: what is deleted, or believed of in nothing, is a gap."""
+    rows = [row for row in beliefs if not row["is_deleted"] and row["is_anything_believed"]]
+    return sorted(rows, key=lambda row: row["effective_from"])
+
+
+def last_change(rows: Sequence[Interval], attribute: str) -> tuple[Any, str]:
+    """The value before the newest one, and since when it has that."""
+    place = len(rows) - 1
+    while place > 0 and rows[place - 1][attribute] == rows[-1][attribute]:
+        place -= 1
+    return (rows[place - 1][attribute] if place else None), rows[place]["effective_from"]
+
+
+def columns_of(attribute: str, kind: int, whole: Sequence[Interval], so_far: Sequence[Interval]) -> dict[str, Any]:
+    """What one attribute of one type shows in the version that begins with the last of `so_far`."""
+    now, then = whole[-1][attribute], so_far[-1][attribute]
+    if kind == 0:
+        return {attribute: next((row[attribute] for row in whole if row[attribute] is not None), None)}
+    if kind in (1, 4, 5):
+        return {attribute: now}
+    if kind in (2, 7):
+        return {attribute: then}
+    before, since = last_change(whole if kind == 3 else so_far, attribute)
+    told = {f"previous_{attribute}": before, f"{attribute}_changed_at": since}
+    return told | ({attribute: now} if kind == 3 else {attribute: then, f"current_{attribute}": now})
+
+
+def dimension(beliefs: Sequence[Interval], types: Mapping[str, int], *, open_end: str | None) -> list[dict[str, Any]]:
+    """The versions of one entity."""
+    rows = live(beliefs)
+    tracked = sorted(attribute for attribute, kind in types.items() if kind in (2, 6, 7))
+    runs: list[list[Interval]] = []
+    for row in rows:
+        last = runs[-1][-1] if runs else None
+        joins = last is not None and last["effective_to"] == row["effective_from"]
+        if last is not None and joins and all(last[name] == row[name] for name in tracked):
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    versions = []
+    for number, run in enumerate(runs, start=1):
+        first, end = run[0], run[-1]["effective_to"]
+        so_far = rows[: rows.index(first) + 1]
+        shown: dict[str, Any] = {}
+        for attribute, kind in types.items():
+            shown |= columns_of(attribute, kind, rows, so_far)
+        versions.append(
+            {
+                "bk": first["bk"],
+                "version": number,
+                "effective_from": first["effective_from"],
+                "effective_to": open_end if end is None else end,
+                "current_flag": end is None,
+                "begins_with": tuple((name, first[f"{name}_assertion"]) for name in tracked),
+                **shown,
+            }
+        )
+    return versions
+
+
+def covering(versions: Sequence[Mapping[str, Any]], instant: str | None) -> Mapping[str, Any] | None:
+    """C2: the version in force at an instant, or none."""
+    for version in versions:
+        if instant is not None and version["effective_from"] <= instant < (version["effective_to"] or "~"):
+            return version
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,8 @@ BRONZE = (
 
 
 @pytest.fixture(scope="module")
-def attest(project: Path, dbt: Dbt) -> Iterator[Attest]:
+def attest(project: Path, dbt: Dbt) -> Attest:
     """Call `attest` in that project, on the tests' lake; gives what it says on both streams."""
-    here = Path.cwd()
 
     def run(*arguments: str) -> str:
         os.environ["ATTEST_SCHEMA"] = SCHEMA
@@ -36,8 +35,7 @@ def attest(project: Path, dbt: Dbt) -> Iterator[Attest]:
             assert cli.main(["--project-dir", str(project), *arguments]) == 0, said.getvalue()
         return said.getvalue()
 
-    yield run
-    os.chdir(here)
+    return run
 
 
 @pytest.fixture(scope="module")

@@ -159,7 +159,7 @@ def test_the_profile_is_read_as_dbt_reads_it(project: Profiles, monkeypatch: pyt
     monkeypatch.setenv("ATTEST_TEST_LAKE", "elsewhere")
     found = project()
     assert found.schema == "lake"
-    assert found.parameters == {"spark.master": "local[2]", "attest.lake": "elsewhere"}
+    assert found.parameters == {"spark.master": "local[2]", "attest.lake": str(found.root / "elsewhere")}
     assert found.entities == {"customer": {"attributes": {"name": "string"}}}
 
 
@@ -216,3 +216,39 @@ def test_a_project_without_a_profile_says_how_to_get_one(tmp_path: Path, monkeyp
     (tmp_path / "dbt_project.yml").write_text(PROJECT)
     with pytest.raises(ContractError, match=r"profiles\.yml is not there\. Copy .*profiles\.yml\.example to it"):
         read_project(tmp_path)
+
+
+EVENTS = "log,customer,debezium,cdc,id,__committed_at,,__position,name,as_known,A log"
+TABLE = "log,table,public.people,The stream has others"
+
+
+def test_a_contract_of_change_events_knows_what_events_say_of_themselves(contracts: Contracts, tmp_path: Path) -> None:
+    (tmp_path / "people.json").write_text('{"type": "struct", "fields": []}')
+    promises = [TABLE, "log,event_schema,people.json,The registry has it", "log,epoch,3,Restored twice"]
+    feed = contracts(COLUMNS, EVENTS, promises=promises)["log"]
+    assert feed.fields >= {"id", "name", "__op", "__committed_at", "__position", "__schema"}
+    assert feed.event_schema == '{"type": "struct", "fields": []}'
+
+
+@pytest.mark.parametrize(
+    ("line", "promises", "problem"),
+    [
+        (EVENTS, [], "promises no table, and many may share a stream"),
+        (
+            EVENTS,
+            [TABLE, "log,omitted_fields,null,x"],
+            "a delete omits all but its key",
+        ),
+        (EVENTS, [TABLE, "log,epoch,one,x"], "the epoch of log is 'one', no whole number"),
+        (EVENTS, [TABLE, "log,replica_identity,half,x"], "replica_identity is 'half', not default or full"),
+        (EVENTS, [TABLE, "log,event_schema,odd.json,x"], "the event_schema odd.json is no schema with fields"),
+        (EVENTS, [TABLE, "log,event_schema,gone.json,x"], "gone.json cannot be read"),
+        (CRM, ["crm,nulls,kept,x"], "crm is jsonl, and only change events promise nulls"),
+    ],
+)
+def test_what_a_contract_of_change_events_lacks_is_named(
+    contracts: Contracts, tmp_path: Path, line: str, promises: list[str], problem: str
+) -> None:
+    (tmp_path / "odd.json").write_text('["no schema"]')
+    with pytest.raises(ContractError, match=re.escape(problem)):
+        contracts(COLUMNS, line, promises=promises)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from attest import cli
-from cases import CUSTOMER, messages
+from cases import CUSTOMER, WHOLE, messages
 from engine import ROOT
 from pyspark.sql import SparkSession
 
@@ -98,7 +98,7 @@ def typed(project: Path, dbt: Dbt) -> Typed:
 def test_every_command_of_the_readme_runs(
     spark: SparkSession, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for feed in ("accounts", "holdings", "payments", "payment_review"):
+    for feed in ("accounts", "holdings", "programs", "payments", "payment_review"):
         typed(["attest", "land", feed, f"examples/{feed}.jsonl"])
     typed(["attest", "land", "worked", "examples/worked/12_4_8.jsonl"])
     asked = commands("README.md")
@@ -198,7 +198,7 @@ def test_the_how_to_adds_an_entity_to_a_lake_that_is_built(
     settings = project / "dbt_project.yml"
     text = settings.read_text().replace("  entities:\n", f"  entities:\n{attributes}")
     text = text.replace("\n    silver:\n", f"{bronze}\n    silver:\n")
-    settings.write_text(text.replace("\non-run-end:", f"{silver}\non-run-end:"))
+    settings.write_text(text.replace("\n    # Dimensions tell", f"{silver}\n    # Dimensions tell"))
     for seed, rows in zip(("feeds", "promises", "attribute_groups", "precedence"), fences(how_to), strict=True):
         with (project / f"seeds/{seed}.csv").open("a") as file:
             file.write(rows)
@@ -272,6 +272,87 @@ def test_the_how_to_overrules_by_a_decision_until_it_ends(
     assert [(name.startswith("decisions_rest_on_evidence"), failures) for name, failures in warned] == [(True, 1)]
 
 
+def test_every_command_of_the_gates_page_runs(typed: Typed, spark: SparkSession) -> None:
+    for words in commands("docs/gate.md"):
+        typed(words)
+    landed = spark.table(f"{SCHEMA}.landing_registry").where("status = 'accepted'")
+    assert landed.count() == 4
+
+
+def test_every_command_of_the_pages_of_files_and_captures_runs(
+    typed: Typed, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One feed of each kind of delivery: a folder of CSV, Parquet, captures of which one is incomplete."""
+    for page in ("docs/files.md", "docs/captures.md"):
+        for words in commands(page):
+            typed(words, "--select", "+instrument_timeline", "+instrument_current", "+captures", *WHOLE)
+    assert "terms: nothing new; run terms-drop landed this before" in capsys.readouterr().out
+    ledger = spark.table(f"{SCHEMA}.captures").orderBy("captured_at").collect()
+    assert [(row.status, row.new, row.modified, row.delisted, row.unchanged) for row in ledger] == [
+        ("success", 3, 0, 0, 0),
+        ("skipped_incomplete", None, None, None, None),
+        ("success", 1, 1, 1, 1),
+    ]
+    now = {row.bk: row for row in spark.table(f"{SCHEMA}.instrument_current").collect()}
+    assert {key: (f"{float(row.tick_size):g}", row.margin_class, row.issuer) for key, row in now.items()} == {
+        "XAMS|FEUA": ("0.01", "A, daily", None),
+        "XAMS|NRDX": ("0.005", "C", "Nordex AG, Hamburg"),
+        "XAMS|OPAL": ("0.01", None, "Opal NV, Delft"),
+    }
+
+
+def test_every_command_of_the_rules_page_runs(typed: Typed, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = commands("docs/rules.md")
+    assert [words[:2] for words in asked] == [["attest", "preview"], ["dbt", "show"]]
+    for words in asked:
+        typed(words)
+    assert "# What these rules would change" in capsys.readouterr().out
+
+
+def test_every_command_of_the_streams_page_runs(
+    typed: Typed, spark: SparkSession, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the demo's stream tells comes out: states, a change of key, a delete, and each message accounted for."""
+    for words in commands("docs/stream.md"):
+        typed(words, *CUSTOMER)
+    told = capsys.readouterr().out
+    assert "landed 12 records in one commit (8 accepted, 0 in quarantine, 4 notice: 2 tombstone, 2 transaction)" in told
+    assert "core_customers: nothing new" in told, "the second stream goes on from the first"
+    versions = spark.table(f"{SCHEMA}.customer_timeline").where("bk in ('C300', 'C301', 'C302', 'C401')")
+    now = {
+        row.bk: (row.name, row.address, row.status, row.is_deleted) for row in versions.where("is_current").collect()
+    }
+    assert now == {
+        "C300": ("Ines Roth", "Hafenweg 4, 20457 Hamburg", "Restricted", False),
+        "C301": ("Tom Okafor", "9 Quay Street, Bristol", "Active", True),
+        "C302": ("Lea Blanc", "3 rue des Lilas, Lyon", None, True),
+        "C401": ("Tom Okafor", "9 Quay Street, Bristol", "Active", False),
+    }
+    moved = spark.table(f"{SCHEMA}.customer_key_changes").collect()
+    assert [(row.bk, row.remark) for row in moved] == [("C401", "Carried over when the key changed from C301")]
+
+
+def test_a_truncate_deletes_nobody_until_a_person_says_so(typed: Typed, spark: SparkSession, project: Path) -> None:
+    event = json.loads((project / "examples/core_customers/2026_03.jsonl").read_text().splitlines()[4])["value"]
+    source = event["source"] | {"ts_us": event["source"]["ts_us"] + 7 * 86_400_000_000, "lsn": 27_000_000}
+    truncate = event | {"op": "t", "after": None, "source": source}
+    (project / "examples/core_customers/truncate.jsonl").write_text(json.dumps({"key": None, "value": truncate}) + "\n")
+    typed([*["attest", "stream", "core_customers", "examples/core_customers", "--available-now", "--then-build"]])
+    alive = spark.table(f"{SCHEMA}.customer_timeline").where("bk in ('C300', 'C401') and is_current and not is_deleted")
+    assert alive.count() == 2
+    [held] = spark.table(f"{SCHEMA}.customer_truncates").collect()
+    _, ruling = fences("docs/stream.md")[1:]
+    with (project / "seeds/snapshot_rulings.csv").open("a") as seed:
+        seed.write(ruling.replace(ruling.partition(",")[0], held.landing_id))
+    typed(["dbt", "build"], *CUSTOMER)
+    assert alive.count() == 0
+    gone = spark.table(f"{SCHEMA}.customer_timeline").where("is_current and is_inferred and is_deleted").orderBy("bk")
+    assert [(row.bk, row.source_system, row.effective_from) for row in gone.collect()] == [
+        ("C300", "CORE", held.as_of),
+        ("C401", "CORE", held.as_of),
+    ]
+
+
 def test_a_landing_table_made_anew_takes_nothing_from_the_evidence(
     spark: SparkSession, dbt: Dbt, typed: Typed, project: Path
 ) -> None:
@@ -286,18 +367,3 @@ def test_a_landing_table_made_anew_takes_nothing_from_the_evidence(
     typed(["attest", "land", "worked", "examples/worked/12_4_7.jsonl"])
     dbt("run", *CUSTOMER, schema=SCHEMA, project=project)
     assert spark.table(f"{SCHEMA}.customer_assertions").count() == before + 4
-
-
-def test_every_command_of_the_gates_page_runs(typed: Typed, spark: SparkSession) -> None:
-    for words in commands("docs/gate.md"):
-        typed(words)
-    landed = spark.table(f"{SCHEMA}.landing_registry").where("status = 'accepted'")
-    assert landed.count() == 4
-
-
-def test_every_command_of_the_rules_page_runs(typed: Typed, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = commands("docs/rules.md")
-    assert [words[:2] for words in asked] == [["attest", "preview"], ["dbt", "show"]]
-    for words in asked:
-        typed(words)
-    assert "# What these rules would change" in capsys.readouterr().out

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from attest.contract import MEASURES, Feed
 from attest.gate import DEFENSIBLE, LIMITED, REJECTED, Verdict, judge
-from attest.land import new_delivery, read_files, stage
 from attest.measure import frozen_landings
 from attest.record import UnreadableError, read_record
+from attest.stage import new_delivery, read_files, stage
 from engine import ROOT, contract
 
 SOUND = contract()
@@ -142,7 +142,7 @@ AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 def measured(tmp_path: Path, *records: str, asked: Feed = SOUND) -> dict[str, float | None]:
     file = tmp_path / "a.jsonl"
     file.write_text("".join(f"{one}\n" for one in records))
-    tally = stage(tmp_path / "rows.parquet", asked, read_files([file], asked), new_delivery(arrived_at=AT)).tally
+    tally = stage(tmp_path, asked, read_files([file], asked), new_delivery(arrived_at=AT)).tally
     return tally.measures()
 
 
@@ -268,5 +268,5 @@ def test_a_sequence_that_is_not_promised_orders_nothing() -> None:
 def test_a_verdict_of_a_landing_is_in_its_manifest(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text(said() + "\n")
-    landing = stage(tmp_path / "rows.parquet", SOUND, read_files([file], SOUND), new_delivery(arrived_at=AT))
+    landing = stage(tmp_path, SOUND, read_files([file], SOUND), new_delivery(arrived_at=AT))
     assert landing.verdict == Verdict(DEFENSIBLE, ("Meets every condition of source time.",))

@@ -7,6 +7,7 @@ import errno
 import io
 import json
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,9 +21,10 @@ import pyarrow.parquet as pq
 import pytest
 from attest.cli import build_parser, main
 from attest.errors import LandingError
-from attest.land import Delivery, Landing, land, new_delivery, read_files, refuse_bad_files, stage, staging_place
+from attest.land import Landed, land, staging_place
 from attest.news import standing
 from attest.session import isolated
+from attest.stage import Delivery, Landing, found, new_delivery, read_files, refuse_bad_files, stage
 from engine import ROOT, contract
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -50,16 +52,18 @@ def rows_of(table: DataFrame) -> list[dict[str, Any]]:
 
 def staged(tmp_path: Path, *paths: Path, delivery: Delivery) -> tuple[Landing, list[dict[str, Any]]]:
     """What landing would append, without Spark."""
-    landing = stage(tmp_path / "rows.parquet", WORKED, read_files(paths, WORKED), delivery)
-    rows = pq.read_table(tmp_path / "rows.parquet").to_pylist(maps_as_pydicts="strict")
+    landing = stage(tmp_path, WORKED, read_files(paths, WORKED), delivery)
+    rows = [row for part in landing.parts for row in pq.read_table(part).to_pylist(maps_as_pydicts="strict")]
     return landing, [row for row in rows if row["status"] != "control"]
 
 
 class TornFile(PosixPath):
     """A file whose disk fails after its first bytes."""
 
+    readable = 1000
+
     def open(self, *_: Any, **__: Any) -> Any:
-        return io.BufferedReader(TornBytes(Path(self).read_bytes()[:1000]))
+        return io.BufferedReader(TornBytes(Path(self).read_bytes()[: self.readable]))
 
 
 class TornBytes(io.RawIOBase):
@@ -72,7 +76,8 @@ class TornBytes(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         if not self.left:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        buffer[: len(self.left)], count, self.left = self.left, len(self.left), b""
+        count = min(len(buffer), len(self.left))
+        buffer[:count], self.left = self.left[:count], self.left[count:]
         return count
 
 
@@ -88,9 +93,21 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
             refuse_bad_files([written(tmp_path / "a.jsonl", line()), path])
 
 
-def test_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LandingError, match=rf"{tmp_path} is a folder. Nothing was landed; .*{tmp_path}/\*\.jsonl"):
-        refuse_bad_files([tmp_path])
+def test_a_folder_gives_its_files_and_what_is_no_file_of_its_is_named(tmp_path: Path) -> None:
+    (tmp_path / "drop" / "2026-03").mkdir(parents=True)
+    files = [written(tmp_path / "drop" / name, line()) for name in ("2026-03/b.jsonl", "a.jsonl")]
+    for unmeant in (".a.jsonl.swp", "_SUCCESS"):
+        written(tmp_path / "drop" / unmeant, line())
+    empty = written(tmp_path / "drop" / "empty.jsonl")
+    (tmp_path / "drop" / "link.jsonl").symlink_to(written(tmp_path / "secret.jsonl", line()))
+    (tmp_path / "drop" / "gone.jsonl").symlink_to(tmp_path / "drop" / "nowhere")
+    named, refused = found([tmp_path / "drop"])
+    assert named == files
+    assert [str(error).partition(". Nothing")[0] for error in refused] == [
+        f"{empty} is empty",
+        f"{tmp_path}/drop/gone.jsonl is not there",
+        f"{tmp_path}/drop/link.jsonl leads out of {tmp_path}/drop",
+    ]
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
@@ -131,18 +148,43 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_of_blank_lines_is_refused(tmp_path: Path) -> None:
     blank = written(tmp_path / "blank.jsonl", "", " \t", "\r")
-    with pytest.raises(LandingError, match=f"{blank} holds no record, only blank lines. Nothing was landed"):
-        staged(tmp_path, blank, delivery=new_delivery())
+    landing, rows = staged(tmp_path, blank, delivery=new_delivery())
+    assert (rows, landing.verdict) == ([], None)
+    assert [str(one).partition("; ")[0] for one in landing.refused] == [
+        f"{blank} holds no record, only blank lines. Nothing of it was landed"
+    ]
 
 
-def test_a_file_that_vanishes_or_fails_midway_is_named(tmp_path: Path) -> None:
-    good = written(tmp_path / "a.jsonl", line())
-    torn = written(tmp_path / "torn.jsonl", *[line()] * 100)
-    for path in (tmp_path / "gone.jsonl", TornFile(torn)):
-        with pytest.raises(
-            LandingError, match=f"{path} could not be read to its end .*Nothing was landed; land it again"
-        ):
-            staged(tmp_path, good, path, delivery=new_delivery())
+def test_a_file_that_vanishes_or_fails_midway_is_named_and_the_others_land(tmp_path: Path) -> None:
+    """The torn one is long enough that most of it was staged before its disk failed."""
+    good, last = (written(tmp_path / name, line()) for name in ("a.jsonl", "z.jsonl"))
+    torn = TornFile(written(tmp_path / "torn.jsonl", *[line()] * 7_000))
+    torn.readable = torn.stat().st_size - 10
+    landing, rows = staged(tmp_path, good, tmp_path / "gone.jsonl", torn, last, delivery=new_delivery())
+    assert [row["source_file"] for row in rows] == ["a.jsonl", "z.jsonl"]
+    assert landing.records == landing.tally.records == 2
+    for path, error in zip(("gone.jsonl", "torn.jsonl"), landing.refused, strict=True):
+        assert re.fullmatch(
+            f"{tmp_path}/{path} could not be read to its end .*Nothing of it was landed; land it again.", str(error)
+        )
+
+
+def test_a_file_that_changes_while_it_is_read_is_noticed_by_its_sum(tmp_path: Path) -> None:
+    """Small or large, longer or not, and whatever its times say."""
+    for count in (1, 7_000):
+        good, file = (written(tmp_path / name, *[line(name="A")] * count) for name in ("good.jsonl", "a.jsonl"))
+        stood = file.stat()
+        sources = []
+        for source in read_files([file, good], WORKED):
+            sources.append(source)
+            if source.path == file:
+                written(file, *[line(name="B")] * count)
+                os.utime(file, ns=(stood.st_atime_ns, stood.st_mtime_ns))
+        landing = stage(tmp_path, WORKED, sources, new_delivery())
+        assert landing.records == count
+        assert [str(error).partition(". Whoever")[0] for error in landing.refused] == [
+            f"{file} changed while it was read. Nothing of it was landed; land it again when it is whole"
+        ]
 
 
 # Provenance and times.
@@ -203,7 +245,7 @@ def test_more_records_than_one_batch_holds_keep_their_order(tmp_path: Path) -> N
 def test_records_of_any_length_are_taken_in_batches_that_fit_in_memory(tmp_path: Path) -> None:
     file = written(tmp_path / "a.jsonl", *[line(name="x" * 20_000_000)] * 3, line())
     landing, rows = staged(tmp_path, file, delivery=new_delivery())
-    assert (landing.records, pq.ParquetFile(tmp_path / "rows.parquet").num_row_groups) == (4, 3)
+    assert (landing.records, pq.ParquetFile(landing.parts[0]).num_row_groups) == (4, 2)
     assert [len(row["fields"].get("name", "")) for row in rows] == [20_000_000] * 3 + [0]
 
 
@@ -252,16 +294,16 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class Landed:
+class Mixed:
     spark: SparkSession
     file: Path
     delivery: Delivery
-    landing: Landing
+    landing: Landed
     rows: dict[int, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def mixed(root_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Landed:
+def mixed(root_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Mixed:
     """One landing of good and bad records, the table's first."""
     spark = isolated(root_session)
     file = written(tmp_path_factory.mktemp("mixed") / "mixed.jsonl", *MIXED)
@@ -270,17 +312,17 @@ def mixed(root_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) 
     delivery = new_delivery(arrived_at=ARRIVED)
     landing = land(spark, feed=WORKED, table=TABLE, paths=[file], delivery=delivery)
     rows = {row["source_record"]: row for row in rows_of(spark.table(TABLE).where("status <> 'control'"))}
-    return Landed(spark, file, delivery, landing, rows)
+    return Mixed(spark, file, delivery, landing, rows)
 
 
-def test_law_e2_records_in_are_those_accepted_and_those_quarantined(mixed: Landed) -> None:
+def test_law_e2_records_in_are_those_accepted_and_those_quarantined(mixed: Mixed) -> None:
     refused = {number: row["quarantine_reason"] for number, row in mixed.rows.items() if row["quarantine_reason"]}
     assert refused == REASONS
     assert mixed.landing.records == len(mixed.rows) == 4 + len(REASONS)
     assert mixed.landing.quarantined == Counter(REASONS.values())
 
 
-def test_law_e2_every_quarantined_record_says_why_and_what_to_do(mixed: Landed) -> None:
+def test_law_e2_every_quarantined_record_says_why_and_what_to_do(mixed: Mixed) -> None:
     for number in REASONS:
         row = mixed.rows[number]
         assert "have the source" in row["quarantine_detail"] or "seeds/feeds.csv" in row["quarantine_detail"]
@@ -288,14 +330,14 @@ def test_law_e2_every_quarantined_record_says_why_and_what_to_do(mixed: Landed) 
     assert {(one.line, one.reason) for one in mixed.landing.first_quarantined} == set(REASONS.items())
 
 
-def test_law_e2_a_record_is_kept_byte_for_byte(mixed: Landed) -> None:
+def test_law_e2_a_record_is_kept_byte_for_byte(mixed: Mixed) -> None:
     lines = mixed.file.read_bytes().split(b"\n")
     for number, row in mixed.rows.items():
         kept = row["record"].encode("latin-1" if row["quarantine_reason"] == "not_utf8" else "utf-8")
         assert kept == lines[number - 1]
 
 
-def test_accepted_records_hold_exactly_what_was_said(mixed: Landed) -> None:
+def test_accepted_records_hold_exactly_what_was_said(mixed: Mixed) -> None:
     first = mixed.rows[1]
     assert first["fields"] == json.loads(MIXED[0]) | {"source_sequence_id": "7"}
     assert first["source_sequence"] == [Decimal(7)]
@@ -305,7 +347,7 @@ def test_accepted_records_hold_exactly_what_was_said(mixed: Landed) -> None:
     assert mixed.rows[4]["source_sequence"] == [Decimal("-1234567890123456789012345678.5")]
 
 
-def test_times_at_the_ends_of_the_calendar_stay_what_they_were(mixed: Landed) -> None:
+def test_times_at_the_ends_of_the_calendar_stay_what_they_were(mixed: Mixed) -> None:
     assert [mixed.rows[number]["source_event_ts"] for number in (2, 3, 4)] == [
         datetime(1, 1, 1, 0, 0, 0, 1, tzinfo=UTC),
         datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
@@ -313,27 +355,27 @@ def test_times_at_the_ends_of_the_calendar_stay_what_they_were(mixed: Landed) ->
     ]
 
 
-def test_law_e5_arrival_and_recording_are_two_times(mixed: Landed) -> None:
+def test_law_e5_arrival_and_recording_are_two_times(mixed: Mixed) -> None:
     arrivals = {number: row["ingest_ts"] for number, row in mixed.rows.items()}
     assert arrivals.pop(1) == datetime(2026, 3, 1, 9, 5, tzinfo=UTC)
     assert set(arrivals.values()) == {ARRIVED}
     assert {row["recorded_at"] for row in mixed.rows.values()} == {mixed.delivery.recorded_at}
 
 
-def test_law_e2_evidence_can_be_neither_changed_nor_removed(mixed: Landed) -> None:
+def test_law_e2_evidence_can_be_neither_changed_nor_removed(mixed: Mixed) -> None:
     for change in ("update {} set record = ''", "delete from {} where source_record = 1"):
         with pytest.raises(PySparkException, match=r"(?i)append"):
             mixed.spark.sql(change.format(TABLE))
 
 
-Land = Callable[..., Landing]
+Land = Callable[..., Landed]
 
 
 @pytest.fixture(scope="module")
-def land_here(root_session: SparkSession, mixed: Landed) -> Land:
+def land_here(root_session: SparkSession, mixed: Mixed) -> Land:
     """Land these files as this run, in the table that `mixed` made."""
 
-    def run(paths: Sequence[Path], *, run_id: str | None = None) -> Landing:
+    def run(paths: Sequence[Path], *, run_id: str | None = None) -> Landed:
         spark = isolated(root_session)
         return land(spark, feed=WORKED, table=TABLE, paths=paths, delivery=new_delivery(run_id=run_id))
 
@@ -382,7 +424,7 @@ def test_law_e2_a_file_that_grew_is_no_retry_and_is_not_lost_in_silence(
     before = version(spark)
     for lines in ([line(), line()], [line(name="other")]):
         written(file, *lines)
-        with pytest.raises(LandingError, match=f"{file} changed since this run landed it. Nothing was landed"):
+        with pytest.raises(LandingError, match=f"{file} changed since this run landed it. Nothing of it was landed"):
             land_here([file], run_id="hourly")
     assert version(spark) == before
 
@@ -391,10 +433,16 @@ def test_a_landing_that_fails_leaves_nothing_behind(spark: SparkSession, land_he
     good = written(tmp_path / "a.jsonl", *[line()] * 100)
     before = version(spark)
     torn = TornFile(written(tmp_path / "torn.jsonl", *[line()] * 100))
-    for bad in (tmp_path / "gone.jsonl", torn):
-        with pytest.raises(LandingError, match=f"{bad} .*Nothing was landed"):
-            land_here([good, bad])
+    for bad in ([good, tmp_path / "gone.jsonl"], [torn], [tmp_path / "gone.jsonl"]):
+        with pytest.raises(LandingError, match=f"{bad[-1]} .*Nothing (of it )?was landed"):
+            land_here(bad)
     assert version(spark) == before
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(LandingError, match=f"{tmp_path}/empty holds no file. Nothing was landed"):
+        land_here([tmp_path / "empty"])
+    landing = land_here([torn, good])
+    assert (landing.records, version(spark)) == (100, before + 1)
+    assert [str(error).partition(" ")[0] for error in landing.refused] == [str(torn)]
     place = Path(spark.sql(f"describe detail {TABLE}").collect()[0].location.removeprefix("file:"))
     assert [path.name for path in place.parent.iterdir() if "staging" in path.name] == []
 
@@ -467,7 +515,8 @@ def test_attest_land_takes_an_arrival_and_a_run(attest: Attest, spark: SparkSess
 
 def test_attest_land_names_what_it_cannot_land(attest: Attest, tmp_path: Path) -> None:
     written(tmp_path / "empty.jsonl")
-    for path, says in (("gone.jsonl", "is not there"), ("empty.jsonl", "is empty"), (".", "is a folder")):
+    (tmp_path / "none").mkdir()
+    for path, says in (("gone.jsonl", "is not there"), ("empty.jsonl", "is empty"), ("none", "holds no file")):
         code, out, err = attest("land", "worked", path)
         assert (code, out) == (1, "")
         assert err.startswith(f"attest: {path} {says}. Nothing was landed; ")

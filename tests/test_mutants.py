@@ -60,7 +60,7 @@ def refuted_by_lateness(root_session: SparkSession, cases: Sequence[Case], finde
     target = news.Standing(0, news.Note("target", {log: 0}, {log: "first"}))
     write.append(spark, table, engine.assertions(spark, landed(last)), note=note)
     found = finder.find_news(spark, finder.Lineage([log]), target=target)
-    keys = finder.news_keys(spark, news=found, key="bk")
+    keys = finder.received(spark, news=found, columns=["bk"])
     rebuilt = engine.timeline(spark, spark.table(log).join(keys, on="bk", how="left_semi"))
     return wrong(cases, before | versions_by_key(rebuilt))
 

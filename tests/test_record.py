@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from attest.contract import Feed
-from attest.land import Delivery, Row, read_line, read_lines, to_arrow
+from attest.formats import Row, read_line, read_lines
 from attest.record import UnreadableError, read_record
+from attest.stage import Delivery, to_arrow
 from engine import contract
 
 WORKED = contract()
@@ -56,7 +57,7 @@ def rows_of(tmp_path: Path) -> RowsOf:
 
     def read(content: str) -> list[Row]:
         file.write_bytes(content.encode())
-        return list(read_lines(file, WORKED))
+        return list(read_lines(file, WORKED, {}))
 
     return read
 
@@ -488,7 +489,7 @@ def test_law_e2_no_line_is_lost_and_none_stops_a_landing_whatever_its_bytes() ->
     rows = [read_line(number, raw, WORKED) for number, raw in enumerate(damaged, start=2)]
     assert all((row.read is None) == (row.reason is not None) == (row.detail is not None) for row in rows)
     assert 0 < sum(row.reason is None for row in rows) < len(rows)
-    kept = to_arrow(rows, WORKED, Path("a.jsonl"), Delivery("L", "L", WHEN, WHEN))
+    kept = to_arrow([(Path("a.jsonl"), rows)], WORKED, Delivery("L", "L", WHEN, WHEN))
     assert kept.num_rows == len(damaged)
     for raw, record, reason in zip(
         damaged, kept["record"].to_pylist(), kept["quarantine_reason"].to_pylist(), strict=True

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from attest import write
+from attest.commits import newest
 from attest.errors import ColumnsChangedError, NullKeyError, RepeatedIdentityError, StrayKeyError
 from attest.news import Note, Standing, standing
 from attest.write import Table
@@ -81,13 +82,18 @@ def test_law_b1_exactly_the_impacted_keys_are_replaced_in_one_commit(
 ) -> None:
     for repeat, primitive in enumerate((first, again), start=1):
         written = write.replace_by_key(
-            spark, TABLE, frame(spark, rows), keys=keys(spark, *names), note=Note("g", {"log": repeat})
+            spark,
+            TABLE,
+            frame(spark, rows),
+            keys=keys(spark, *names),
+            note=Note("g", {"log": repeat}),
+            since=table + repeat - 1,
         )
         assert (written.primitive, written.version_before, written.version_after) == (
             primitive, table + repeat - 1, table + repeat,
         )  # fmt: skip
         assert written.rows == (len(rows) if primitive != "nothing new" else 0)
-        assert (written.bytes > 0) == bool(written.rows)
+        assert (written.bytes > 0) == bool(written.rows or written.rows_removed)
         if repeat == 1:
             assert written.rows_removed == sum(row[0] in names for row in FIRST)
         assert content(spark) == sorted([row for row in FIRST if row[0] not in names] + rows)
@@ -98,7 +104,7 @@ def test_law_b1_exactly_the_impacted_keys_are_replaced_in_one_commit(
 def test_a_repeated_identity_stops_the_write_and_is_named(spark: SparkSession, table: int) -> None:
     twice = frame(spark, [("a", 1, "x", 0), ("a", 1, "y", 0)])
     actions: list[Callable[[], object]] = [
-        lambda: write.replace_by_key(spark, TABLE, twice, keys=keys(spark, "a"), note=Note("g")),
+        lambda: write.replace_by_key(spark, TABLE, twice, keys=keys(spark, "a"), note=Note("g"), since=table),
         lambda: write.create(spark, TABLE, twice, note=Note("g")),
     ]
     for action in actions:
@@ -110,26 +116,41 @@ def test_a_repeated_identity_stops_the_write_and_is_named(spark: SparkSession, t
 def test_a_null_key_stops_the_write_and_is_named(spark: SparkSession, table: int) -> None:
     nameless = frame(spark, [(None, 1, "x", 0)])
     with pytest.raises(NullKeyError, match=r"writer.versions: a row has no bk"):
-        write.replace_by_key(spark, TABLE, nameless, keys=keys(spark, "a"), note=Note("g"))
+        write.replace_by_key(spark, TABLE, nameless, keys=keys(spark, "a"), note=Note("g"), since=table)
     assert (version(spark), content(spark)) == (table, sorted(FIRST))
 
 
 def test_a_key_that_nobody_asked_for_stops_the_write(spark: SparkSession, table: int) -> None:
     with pytest.raises(StrayKeyError, match="'b'"):
-        write.replace_by_key(spark, TABLE, frame(spark, FIRST[:3]), keys=keys(spark, "a"), note=Note("g"))
+        write.replace_by_key(spark, TABLE, frame(spark, FIRST[:3]), keys=keys(spark, "a"), note=Note("g"), since=table)
     assert (version(spark), content(spark)) == (table, sorted(FIRST))
 
 
 def test_changed_columns_stop_the_write_and_are_named(spark: SparkSession, table: int) -> None:
     other = frame(spark, FIRST[:1]).withColumnRenamed("value", "worth")
     with pytest.raises(ColumnsChangedError, match=r"value is gone, worth is new.*--full-refresh"):
-        write.replace_by_key(spark, TABLE, other, keys=keys(spark, "a"), note=Note("g"))
+        write.replace_by_key(spark, TABLE, other, keys=keys(spark, "a"), note=Note("g"), since=table)
     assert version(spark) == table
 
 
 def test_the_source_is_evaluated_once_even_if_it_would_answer_differently(spark: SparkSession, table: int) -> None:
     """replaceOn and MERGE read their source more than once; rows that change between would be torn."""
     random = frame(spark, [("a", n, "", 0) for n in range(50)]).withColumn("value", F.uuid())
-    write.replace_by_key(spark, TABLE, random, keys=keys(spark, "a"), note=Note("g"))
+    write.replace_by_key(spark, TABLE, random, keys=keys(spark, "a"), note=Note("g"), since=table)
     rows = [row for row in content(spark) if row[0] == "a"]
     assert len(rows) == len({row[2] for row in rows}) == 50
+
+
+def test_rows_that_differ_in_a_microsecond_or_in_a_map_alone_are_written(spark: SparkSession) -> None:
+    spark.sql("create schema if not exists writer")
+    told = "select * from values ('a', timestamp '2026-01-01 00:00:00.000001', map('k', 1)), ('b', null, map())"
+    table = Table("writer.differing", key="bk")
+    write.create(spark, table, spark.sql(f"{told} as rows (bk, at, held)"), note=Note("g"))
+    for turn, (old, new) in enumerate([("000001'", "000002'"), ("map('k', 1)", "map('k', 2)")]):
+        told = told.replace(old, new)
+        rows = spark.sql(f"{told} as rows (bk, at, held)")
+        for primitive in ("replaceOn", "nothing new"):
+            since = newest(spark, table.name)[0]
+            written = write.replace_difference(spark, table, rows, note=Note("g"), since=since)
+            assert (written.primitive, written.rows) == (primitive, primitive == "replaceOn"), turn
+    spark.sql("drop table writer.differing")

@@ -13,6 +13,8 @@
 {%- set key = config.require('key') -%}
 {%- set order = build_order(code) -%}
 {%- do order.update({'only_news': only_news(key), 'new_by': config.get('new_by'), 'touched_by': config.get('touched_by')}) -%}
+{%- do order.update({'rebuild': [var('rebuild')] if var('rebuild', []) is string else var('rebuild', [])}) -%}
+{%- do order.update({'found_by': by_relation(config.get('found_by', {}), order.logs)}) -%}
 {%- do order.table.update({'key': key, 'identity': config.get('identity', [])}) -%}
 {%- if model.language == 'python' %}
 {{ code }}
@@ -39,4 +41,24 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
 } -%}
 {%- do order.update(lineage_of(model)) -%}
 {{ return(order) }}
+{%- endmacro %}
+
+
+{# By which column of the facts each dimension is found, the dimensions by the names of their tables. #}
+{% macro by_relation(found_by, logs) -%}
+{%- set named = {} -%}
+{%- for dimension, column in found_by.items() -%}
+    {%- set tables = [] -%}
+    {%- for log in logs if log.replace('`', '').split('.')[-1] == dimension -%}
+        {%- do tables.append(log) -%}
+    {%- endfor -%}
+    {%- if not tables -%}
+        {{ exceptions.raise_compiler_error(
+            model.name ~ ': found_by names ' ~ dimension ~ ', which is no dimension that this model reads and that keeps a '
+            ~ 'change feed. Correct the name, or have it written like the others under models: gold: in dbt_project.yml.'
+        ) }}
+    {%- endif -%}
+    {%- do named.update({tables[0]: column}) -%}
+{%- endfor -%}
+{{ return(named) }}
 {%- endmacro %}

@@ -6,6 +6,7 @@
     which rows that the table has are told from news; `touched_by`, a column that the rows of a
     reference share with the logs: an edited row concerns the keys of that value, and the others
     keep what they have; `partition_by` and `tblproperties` as usual. Serves SQL and Python models alike.
+    Keys that `--vars '{rebuild: [KEY, …]}'` names are rebuilt, news or not (docs/write.md).
 #}
 {% materialization replace_by_key, adapter='spark', supported_languages=['sql', 'python'] -%}
 

@@ -18,7 +18,7 @@
     {%- set parent = graph.nodes.get(parent_id) or graph.sources.get(parent_id) -%}
     {%- set materialized = parent.config.materialized if parent.resource_type != 'source' -%}
     {%- set tells_changes = (parent.config.get('tblproperties') or {}).get('delta.enableChangeDataFeed') == 'true' -%}
-    {%- if materialized in ('landing', 'append_only') or (materialized in ('replace_by_key', 'by_difference') and tells_changes) -%}
+    {%- if materialized in ('landing', 'append_only', 'journal') or (materialized in ('replace_by_key', 'by_difference') and tells_changes) -%}
         {%- set found = lineage.logs -%}
     {%- elif materialized in ('replace_by_key', 'by_difference') -%}
         {%- set found = lineage.inputs -%}

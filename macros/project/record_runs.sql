@@ -30,7 +30,8 @@ insert into {{ runs_table() }} values
         {{ result.adapter_response.get('rows_removed') or 0 }},
         {{ result.adapter_response.get('bytes') or 0 }},
         {{ number_or_null(result.adapter_response.get('version_before')) }},
-        {{ number_or_null(result.adapter_response.get('version_after')) }}
+        {{ number_or_null(result.adapter_response.get('version_after')) }},
+        {{ result.adapter_response.get('retries') or 0 }}
     ){{ ',' if not loop.last }}
     {%- endfor %}
 {%- endif -%}
@@ -46,7 +47,7 @@ insert into {{ runs_table() }} values
 {% macro runs_columns() -%}
 invocation_id string, command string, started_at timestamp, recorded_at timestamp,
 node string, materialized string, status string, seconds double, rows bigint, message string,
-primitive string, keys bigint, rows_removed bigint, bytes bigint, version_before bigint, version_after bigint
+primitive string, keys bigint, rows_removed bigint, bytes bigint, version_before bigint, version_after bigint, retries bigint
 {%- endmacro %}
 
 

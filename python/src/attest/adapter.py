@@ -20,6 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from attest.errors import AttestError
+from attest.failpoints import reach
 
 if TYPE_CHECKING:
     from attest.build import Outcome
@@ -35,14 +36,16 @@ class NodeResponse(AdapterResponse):  # type: ignore[misc]
     bytes: int = 0
     version_before: int | None = None
     version_after: int | None = None
+    retries: int = 0
 
     @staticmethod
-    def of(outcome: Outcome) -> NodeResponse:
+    def of(outcome: Outcome, retries: int) -> NodeResponse:
         wrote = outcome.wrote
         if wrote is None:
-            return NodeResponse(_message=outcome.message, rows_affected=0)
+            return NodeResponse(_message=outcome.message, rows_affected=0, retries=retries)
         told = {name: value for name, value in asdict(wrote).items() if name != "rows"}
-        return NodeResponse(_message=outcome.message, rows_affected=wrote.rows, keys=outcome.keys, **told)
+        told |= {"keys": outcome.keys, "retries": retries}
+        return NodeResponse(_message=outcome.message, rows_affected=wrote.rows, **told)
 
 
 def offline() -> bool:
@@ -102,18 +105,25 @@ def submit_python_job(adapter: SparkAdapter, parsed_model: dict[str, Any], compi
 
     The code reports by setting `outcome`, which dbt prints and keeps in its results.
     """
+    from attest.retry import retried  # noqa: PLC0415
+
     file_name = f"<{parsed_model['unique_id']}>"
     linecache.cache[file_name] = (len(compiled_code), None, compiled_code.splitlines(keepends=True), file_name)
     spark = session_of(adapter)
-    namespace: dict[str, Any] = {"__name__": f"attest_node_{parsed_model['name']}", "spark": spark}
+    name = parsed_model["name"]
+    code = compile(compiled_code, file_name, "exec")
+
+    def run() -> Outcome | None:
+        namespace: dict[str, Any] = {"__name__": f"attest_node_{name}", "spark": spark}
+        exec(code, namespace)
+        return namespace.get("outcome")
+
     try:
-        exec(compile(compiled_code, file_name, "exec"), namespace)
+        outcome, retries = retried(run, of=name)
     except AttestError as error:
         raise DbtRuntimeError(f"{type(error).__name__}: {error}") from error
-    outcome = namespace.get("outcome")
-    if outcome is None:
-        return AdapterResponse(_message="OK")
-    return NodeResponse.of(outcome)
+    reach("between two models", name)
+    return AdapterResponse(_message="OK") if outcome is None else NodeResponse.of(outcome, retries)
 
 
 def has_passed(adapter: SparkAdapter, test: str, sql: str, reads: list[str], ledger: str) -> bool:
@@ -128,6 +138,7 @@ def has_passed(adapter: SparkAdapter, test: str, sql: str, reads: list[str], led
 def remember_passed(adapter: SparkAdapter, tests: list[str], ledger: str) -> None:
     from attest.checks import remember  # noqa: PLC0415
 
+    reach("before the ledger row", ledger)
     remember(session_of(adapter), tests=tests, ledger=ledger)
 
 

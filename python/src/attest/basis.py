@@ -16,7 +16,7 @@ from attest import write
 from attest.build import Outcome, definition, lineage, package_sum
 from attest.errors import UnknownBasisError
 from attest.macros import render
-from attest.news import find_news, standing
+from attest.news import find_news, standing, version_at
 from attest.project import Project
 from attest.write import Table
 
@@ -28,6 +28,7 @@ def stamp(spark: SparkSession, order: str) -> Outcome:
     wanted: dict[str, Any] = json.loads(order)
     table = Table(**wanted["table"])
     target = standing(spark, table.name)
+    since = version_at(target)
     news = find_news(spark, lineage(wanted, definition=definition(spark, wanted)), target=target)
     if target is not None and news.is_nothing:
         return Outcome("no news")
@@ -39,11 +40,11 @@ def stamp(spark: SparkSession, order: str) -> Outcome:
     told = [(*identify(row, table.name, beliefs.version if beliefs else 0), *row) for row in found]
     rows = spark.createDataFrame(told, f"{STAMPED}, {ddl(frame)}")
     if target is None:
-        written = write.create(spark, table, rows, note=note)
+        written = write.create(spark, table, rows, note=note, since=since)
     elif stands(spark, table.name, found):
-        written = write.confirm(spark, table, note=note)
+        written = write.confirm(spark, table, note=note, since=since)
     else:
-        written = write.append(spark, table, rows, note=note)
+        written = write.append(spark, table, rows, note=note, since=since)
     return Outcome(f"{written.primitive}: {', '.join(row[0] for row in told) or 'nothing landed yet'}", written)
 
 
@@ -122,10 +123,13 @@ def recompute(spark: SparkSession, project: Project, basis: Basis) -> DataFrame:
     landed = spark.createDataFrame([(landing,) for landing in basis.landings], "landing_id string")
     evidence = spark.table(f"{schema}.{entity}_assertions").join(F.broadcast(landed), "landing_id", "left_semi")
     evidence.createOrReplaceTempView("basis_evidence")
-    arrivals = "basis_evidence"
+    derived: list[str] = []
     if spark.catalog.tableExists(f"{schema}.{entity}_snapshots"):
         until = F.lit(basis.row.stamped_at).cast("timestamp")
         decided = spark.table(f"{schema}.{entity}_snapshots").where(F.col("decided_at") <= until)
+        if spark.catalog.tableExists(f"{schema}.{entity}_truncates"):
+            emptied = spark.table(f"{schema}.{entity}_truncates").where(F.col("recorded_at") <= until)
+            decided = decided.unionByName(emptied, allowMissingColumns=True)
         decided.join(F.broadcast(landed), "landing_id", "left_semi").createOrReplaceTempView("basis_snapshots")
         rulings = spark.table(f"{schema}.snapshot_rulings").where(F.col("known_from") <= until)
         rulings.createOrReplaceTempView("basis_rulings")
@@ -134,7 +138,12 @@ def recompute(spark: SparkSession, project: Project, basis: Basis) -> DataFrame:
             attributes=spoken_of,
         )  # fmt: skip
         spark.sql(absences).createOrReplaceTempView("basis_absences")
-        arrivals = render(root, "with_absences", evidence="basis_evidence", absences="basis_absences")
+        derived.append("basis_absences")
+    if spark.catalog.tableExists(f"{schema}.{entity}_key_changes"):
+        moved = render(root, "key_changes", evidence="basis_evidence", attributes=spoken_of)
+        spark.sql(moved).createOrReplaceTempView("basis_key_changes")
+        derived.append("basis_key_changes")
+    arrivals = render(root, "with_derived", evidence="basis_evidence", derived=derived)
     ordered = render(root, "ordered", arrivals=arrivals, attributes=spoken_of)
     spark.sql(ordered).localCheckpoint().createOrReplaceTempView("basis_states")
     rules = render(

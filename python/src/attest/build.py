@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -18,9 +20,25 @@ from pyspark.sql import functions as F
 
 from attest import write
 from attest.commits import view_text
-from attest.news import VIEW, Lineage, Standing, find_news, news_keys, standing, touched_keys
+from attest.kept import as_files, gathered
+from attest.news import (
+    ARRIVAL,
+    VIEW,
+    Lineage,
+    News,
+    Standing,
+    find_news,
+    found_keys,
+    received,
+    said_before,
+    standing,
+    touched_keys,
+    version_at,
+)
 from attest.states import WHOLE_STATE
 from attest.write import Table, Written
+
+FEW = 100  # keys
 
 
 @dataclass(frozen=True)
@@ -40,56 +58,129 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
     """Carry out a materialization's order (JSON); `compute` gives a Python model's rows, else its SQL does.
 
     A table that is derived is written whole when its definition changed, or an input was;
-    else the keys with news are replaced, or those that differ. A log is only ever added to.
+    else the keys with news are replaced, or those that differ. A log is only ever added to:
+    what it has not read, or, a journal, what differs from what it tells.
     """
     wanted: dict[str, Any] = json.loads(order)
     began = time.monotonic()
     table = Table(**wanted["table"])
     assert table.key is not None
     target = standing(spark, table.name)
-    is_log = wanted["materialized"] == "append_only"
+    since = version_at(target)
+    is_log = wanted["materialized"] in ("append_only", "journal")
     known = None if wanted["full_refresh"] and not is_log else target
     made_from = lineage(wanted, definition="" if is_log else definition(spark, wanted))
     news = find_news(spark, made_from, target=known)
-    if news.is_nothing:
+    named = wanted.get("rebuild", []) if wanted["materialized"] == "replace_by_key" else []
+    if news.is_nothing and not (named and target is not None):
         return Outcome("no news")
     touched = touched_keys(spark, news=news, key=table.key, by=wanted["touched_by"]) if news.edited else None
     if news.edited:
         # Readers learn of it from the generation: no log of theirs tells what an edit did.
         note = replace(news.note, generation=uuid.uuid4().hex)
         news = replace(news, note=note, ranges=None if touched is None else news.ranges)
+    if named and not (news.edited and touched is None):
+        asked = spark.createDataFrame([(key,) for key in named], f"{table.key} string")
+        touched = asked if touched is None else asked.union(touched)
     if is_log and target is not None and target.note is not None:
         # Whatever made it read everything again, what a log has stays: its readers need not start anew.
         news = replace(news, note=replace(news.note, generation=target.note.generation))
 
     if wanted["materialized"] == "by_difference" and not (target is None or news.is_everything):
-        written = write.replace_difference(spark, table, spark.sql(wanted["code"]), note=news.note)
+        written = write.replace_difference(spark, table, spark.sql(wanted["code"]), note=news.note, since=since)
         return Outcome(f"{written.primitive}: {written.rows} rows", written)
-    keys = None
-    if target is not None and (is_log or not news.is_everything):
-        held = spark.table(table.name) if wanted["new_by"] and not news.is_everything else None
-        keys = news_keys(spark, news=news, key=table.key, new_by=wanted["new_by"], held=held)
-        if touched is not None:
-            keys = keys.union(touched).distinct()
-        if news.is_everything:
-            # A log that it reads was made anew: what it has of it stays, what it lacks is added.
-            keys = keys.join(spark.table(table.name), on=table.key, how="left_anti")
-        keys = keys.localCheckpoint()
-        if keys.isEmpty():
-            written = write.confirm(spark, table, note=news.note)
+    found_by = wanted.get("found_by", {})
+    if target is not None and found_by and not news.is_everything:
+        facts = spark.table(table.name)
+        found = found_keys(spark, news=news, key=table.key, facts=facts, found_by=found_by)
+        if found is None:
+            news = replace(news, note=replace(news.note, generation=uuid.uuid4().hex), ranges=None)
+        else:
+            touched = found if touched is None else found.union(touched)
+    if target is None or (news.is_everything and wanted["materialized"] != "append_only"):
+        rows = compute() if compute is not None else spark.sql(wanted["code"].replace(wanted["only_news"], ""))
+        writes = write.create if target is None or not is_log else write.append
+        written = writes(spark, table, rows, note=news.note, since=since)
+        return Outcome(f"{written.primitive}: everything, {written.rows} rows, {elapsed(began)}", written)
+    with ExitStack() as until_written:
+        cut = find_keys(spark, wanted, news.without(found_by), touched, until_written)
+        count = cut.keys.count()
+        if not count:
+            written = write.confirm(spark, table, note=news.note, since=since)
             return Outcome(written.primitive, written, 0)
-        keys.createOrReplaceTempView(VIEW)
-    rows = compute() if compute is not None else spark.sql(sql_of(wanted, restricted=keys is not None))
-    if keys is None:
-        written = write.create(spark, table, rows, note=news.note)
-    elif is_log:
-        written = write.append(spark, table, rows, note=news.note)
-    else:
-        written = write.replace_by_key(spark, table, rows, keys=keys, note=news.note)
-    count = None if keys is None else keys.count()
-    scope = "everything" if count is None else f"{count} {table.key}"
-    seconds = time.monotonic() - began
-    return Outcome(f"{written.primitive}: {scope}, {written.rows} rows, {seconds:.1f} s of work", written, count)
+        cut.keys.createOrReplaceTempView(VIEW)
+        rows = compute() if compute is not None else spark.sql(cut.code)
+        if is_log:
+            written = write.append(spark, table, rows, note=news.note, since=since)
+        else:
+            written = write.replace_by_key(spark, table, rows, keys=cut.keys, note=news.note, since=since)
+    scope = f"{count} {table.key}"
+    return Outcome(f"{written.primitive}: {scope}, {written.rows} rows, {elapsed(began)}", written, count)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A model cut down to its news: the keys to rebuild, and its code on no more than what its inputs have of them."""
+
+    keys: DataFrame
+    code: str
+
+
+def find_keys(
+    spark: SparkSession, wanted: dict[str, Any], news: News, touched: DataFrame | None, until_written: ExitStack
+) -> Cut:
+    """The keys that the logs received or that edits concern, but for those that were only told what they had said."""
+    name, key, new_by = wanted["table"]["name"], wanted["table"]["key"], wanted["new_by"]
+
+    def keep(rows: DataFrame) -> DataFrame:
+        return until_written.enter_context(gathered(spark, name, rows))
+
+    if news.is_everything:
+        # A log that this log reads was made anew: what it has of it stays, what it lacks is added.
+        lacking = received(spark, news=news, columns=[key]).join(spark.table(name), on=key, how="left_anti")
+        return cut_down(spark, wanted, keep(lacking), until_written)[0]
+    heard = keep(received(spark, news=news, columns=[key, new_by, ARRIVAL] if new_by else [key]))
+    keys = heard.select(key) if touched is None else heard.select(key).union(touched)
+    cut, inputs = cut_down(spark, wanted, keep(keys.distinct()), until_written)
+    if not new_by:
+        return cut
+    logs = [inputs.get(log, spark.table(log)) for log in news.note.read]
+    suspects = keep(said_before(heard, logs, columns=[key, new_by]))
+    if suspects.isEmpty():
+        return cut
+    # A log also has what the table does not take in, so it is the table that tells.
+    repeats = said_before(suspects, [spark.table(name)], columns=[key, new_by])
+    keys = heard.join(keep(repeats), on=heard.columns, how="left_anti").select(key)
+    return replace(cut, keys=keep((keys if touched is None else keys.union(touched)).distinct()))
+
+
+def cut_down(
+    spark: SparkSession, wanted: dict[str, Any], keys: DataFrame, until_written: ExitStack
+) -> tuple[Cut, dict[str, DataFrame]]:
+    """Each relation that the model keeps to the news is looked through once for these keys; a few are named there,
+
+    so that files are passed over. Gives the relations' rows, too.
+    """
+    key, only_news, code = wanted["table"]["key"], wanted["only_news"], wanted["code"]
+    named = [row[0] for row in keys.limit(FEW + 1).collect()]
+    inputs: dict[str, DataFrame] = {}
+    for relation in dict.fromkeys(re.findall(rf"select \* from (\S+){re.escape(only_news)}", code)):
+        rows = spark.table(relation)
+        if len(named) <= FEW:
+            cut = rows.where(F.col(key).isin(named))
+        else:
+            cut = rows.join(keys, on=key, how="left_semi").select(rows.columns)
+            if wanted["new_by"] or code.count(f"{relation}{only_news}") > 1:
+                cut = until_written.enter_context(as_files(spark, wanted["table"]["name"], cut))
+        view = f"{VIEW}_of_{len(inputs)}"
+        cut.createOrReplaceTempView(view)
+        code = code.replace(f"{relation}{only_news}", f"{view}{only_news}")
+        inputs[relation] = cut
+    return Cut(keys, code), inputs
+
+
+def elapsed(began: float) -> str:
+    return f"{time.monotonic() - began:.1f} s of work"
 
 
 def build_reference(spark: SparkSession, order: str) -> Outcome:
@@ -99,7 +190,8 @@ def build_reference(spark: SparkSession, order: str) -> Outcome:
     """
     wanted: dict[str, Any] = json.loads(order)
     table = Table(**wanted["table"])
-    target = None if wanted["full_refresh"] else standing(spark, table.name)
+    there = standing(spark, table.name)
+    target = None if wanted["full_refresh"] else there
     news = find_news(spark, lineage(wanted, definition=definition(spark, wanted)), target=target)
     began = datetime.now(UTC).isoformat()
     if target is not None and news.is_nothing and not is_due(target, began):
@@ -111,7 +203,7 @@ def build_reference(spark: SparkSession, order: str) -> Outcome:
         note = replace(news.note, generation=generation, due=next_turn(rows, wanted["turns_at"], began))
         if target is not None and target.note == note:
             return Outcome("unchanged")
-        written = write.create(spark, table, rows.coalesce(1), note=note)
+        written = write.create(spark, table, rows.coalesce(1), note=note, since=version_at(there))
         return Outcome(f"{written.primitive}: {written.rows} rows", written)
     finally:
         rows.unpersist()
@@ -137,12 +229,6 @@ def package_sum() -> str:
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-def sql_of(wanted: dict[str, Any], *, restricted: bool) -> str:
-    """The model's SQL; where everything is rebuilt, without the join that keeps to the news."""
-    code: str = wanted["code"]
-    return code if restricted else code.replace(wanted["only_news"], "")
 
 
 def is_due(target: Standing, now: str) -> bool:

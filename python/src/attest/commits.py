@@ -6,7 +6,7 @@ A build asks this of every table it comes to, and `describe history` costs a job
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -37,15 +37,24 @@ def location(spark: SparkSession, table: str) -> str | None:
 
 def commits(spark: SparkSession, table: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each version still in the log with its commit's own description, the newest first."""
+    for version, actions in logged(spark, table):
+        yield version, described_by(actions)
+
+
+def described_by(actions: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """A commit's own description, which is one of its actions."""
+    return next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+
+
+def logged(spark: SparkSession, table: str) -> Iterator[tuple[int, Iterator[dict[str, Any]]]]:
+    """Each version still in the log with its actions, the newest first; only those that are looked at are parsed."""
     jvm = spark._jvm
     place = location(spark, table)
     if place is None or jvm is None:
         return
-    none = jvm.scala.Option.empty()
-    log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, place)
-    for version in range(log.update(False, none, none).version(), -1, -1):
+    files = file_system(spark, place)
+    for version in range(snapshot(spark, place).version(), -1, -1):
         path = jvm.org.apache.hadoop.fs.Path(f"{place}/_delta_log/{version:020d}.json")
-        files = path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
         if not files.exists(path):
             return
         stream = files.open(path)
@@ -53,8 +62,7 @@ def commits(spark: SparkSession, table: str) -> Iterator[tuple[int, dict[str, An
             text = str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
         finally:
             stream.close()
-        line = next((line for line in text.split("\n") if line.startswith('{"commitInfo"')), "{}")
-        yield version, json.loads(line).get("commitInfo", {})
+        yield version, (json.loads(line) for line in text.split("\n") if line)  # values may hold U+2028
 
 
 def newest(spark: SparkSession, table: str) -> tuple[int, dict[str, Any]]:
@@ -68,10 +76,40 @@ def measured(commit: dict[str, Any], *names: str) -> int:
     return sum(int(metrics.get(name, 0)) for name in names)
 
 
+def bytes_written(actions: Iterable[dict[str, Any]]) -> int:
+    """Of the files that a commit added; one that it only struck rows out of counts with its list of those.
+
+    The commit's own metrics count such a file whole, as if it had been written again.
+    """
+    added: dict[str, Any] = {}
+    removed: set[str] = set()
+    for action in actions:
+        if "add" in action:
+            added[action["add"]["path"]] = action["add"]
+        elif "remove" in action:
+            removed.add(action["remove"]["path"])
+    struck_out = (int(added[path].get("deletionVector", {}).get("sizeInBytes", 0)) for path in added.keys() & removed)
+    return sum(struck_out) + sum(int(file["size"]) for path, file in added.items() if path not in removed)
+
+
 def remove(spark: SparkSession, folder: str) -> None:
     """Delete a folder, wherever Spark keeps its files; nothing happens if it is not there."""
     jvm = spark._jvm
     if jvm is None:
         return
-    path = jvm.org.apache.hadoop.fs.Path(folder)
-    path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()).delete(path, True)
+    file_system(spark, folder).delete(jvm.org.apache.hadoop.fs.Path(folder), True)
+
+
+def snapshot(spark: SparkSession, place: str) -> Any:
+    """Delta's own view of the table at a place, as it is now."""
+    jvm = spark._jvm
+    assert jvm is not None
+    none = jvm.scala.Option.empty()
+    return jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, place).update(False, none, none)
+
+
+def file_system(spark: SparkSession, place: str) -> Any:
+    """What holds the files there: this machine, or a store in the cloud."""
+    jvm = spark._jvm
+    assert jvm is not None
+    return jvm.org.apache.hadoop.fs.Path(place).getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())

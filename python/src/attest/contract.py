@@ -6,24 +6,31 @@ A promise that is not there is not made; what follows from that is the gate's to
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from attest.errors import ContractError
 from attest.project import read_cells, read_text
 
-FORMATS = ("jsonl",)
+FORMATS = ("jsonl", "csv", "parquet", "capture", "debezium")
 INHERITANCES = ("as_known", "repaired")
 REQUIRED = ("feed", "entity", "format", "source_type", "key_field", "inheritance")
 OPTIONAL = ("source_time_field", "time_zone", "sequence_field", "other_fields")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
-TYPE = re.compile(r"boolean|date|timestamp|int|bigint|json|xml|decimal\(([1-9]|[12][0-9]|3[0-8]),([0-9]|10)\)")
-TYPES = "boolean, date, timestamp, int, bigint, decimal(18,2), json, xml"
+TYPE = re.compile(r"boolean|date|timestamp|int|bigint|json|xml|(decimal|fixed)\(([1-9]|[12][0-9]|3[0-8]),([0-9]|10)\)")
+TYPES = "boolean, date, timestamp, int, bigint, decimal(18,2), fixed(18,2), json, xml"
+
+# What a change event says of itself, beside the columns of its row.
+EVENT_FIELDS = COMMITTED_AT, POSITION, OP, SNAPSHOT, SCHEMA, DEFAULTED, MOVED_FROM = (
+    "__committed_at", "__position", "__op", "__snapshot", "__schema", "__defaulted", "__moved_from",
+)  # fmt: skip
 
 # What can be promised; a promise that takes a number or a text of its own has no list of choices.
 CHOICES = {
@@ -33,9 +40,12 @@ CHOICES = {
     "sequence": ("number", "parts", "lsn"),
     "load_type": ("full", "partial", "stated", "snapshot"),
     "omitted_fields": ("unmentioned", "null"),
+    "unknown_fields": ("kept",),
     "deletes": ("flag", "blank", "absence", "never"),
     "fallback": ("arrival",),
     "on_worse": ("warn", "fail"),
+    "replica_identity": ("default", "full"),
+    "nulls": ("kept",),
 }
 SHARES = (
     *("missing_key", "repeated_key", "missing_source_time", "unreadable_source_time", "wrong_unit_source_time"),
@@ -46,9 +56,23 @@ MEASURES = (*SHARES, *NUMBERS)
 BREAKERS = ("most_deletes", "most_deleted_share")
 LIMITS = (*(f"most_{measure}" for measure in MEASURES), *BREAKERS)
 FIELDS = ("scope_field", "expiry_field", "remark_field", "maker_field", "checker_field")
-TEXTS = ("null_text", *FIELDS)
-SEVERAL = ("deletes", "null_text", "remark_field")
-PROMISES = (*CHOICES, *TEXTS, *LIMITS)
+EVENTS = ("table", "event_schema", "unchanged_text", "epoch", "replica_identity", "nulls")
+TEXTS = ("null_text", "table", "event_schema", "unchanged_text", "epoch", *FIELDS)
+TOLERANCE = re.compile(r"[a-z][a-z0-9_]*:[0-9]{1,15}([.][0-9]{1,10})?")
+SEVERAL = ("deletes", "null_text", "remark_field", "tolerance")
+PROMISES = (*CHOICES, *TEXTS, *LIMITS, "tolerance")
+
+
+# How a capture tells of its dataset: all of it, or what changed since the one before.
+FULL, INCREMENTAL = "full_snapshot", "incremental_append"
+CAPTURE_MODES = (FULL, INCREMENTAL)
+
+
+class Authority(NamedTuple):
+    """Whose word on a dataset counts, and told in which way."""
+
+    vendor: str
+    capture_mode: str
 
 
 @dataclass(frozen=True)
@@ -65,9 +89,16 @@ class Feed:
     inheritance: str
     promises: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
+    authorities: Mapping[tuple[str, str], Authority] = field(default_factory=dict)
+    event_schema: str | None = None
 
     def promised(self, promise: str) -> str | None:
-        return next(iter(self.promises.get(promise, ())), None)
+        return self.first_promised.get(promise)
+
+    @cached_property
+    def first_promised(self) -> dict[str, str]:
+        """Of each promise its first value, at hand: reading a record asks for a dozen."""
+        return {promise: values[0] for promise, values in self.promises.items() if values}
 
     def all_promised(self, promise: str) -> tuple[str, ...]:
         return self.promises.get(promise, ())
@@ -90,10 +121,13 @@ def read_contracts(path: Path) -> dict[str, Feed]:
     promises = read_promises(path.with_name("promises.csv"))
     feeds: dict[str, Feed] = {}
     for where, row in rows:
-        feed = to_feed(row, promises.get(row["feed"], {}), where=where)
+        feed = to_feed(row, promises.get(row["feed"], {}), where=where, folder=path.parent)
         if feed.name in feeds:
             raise ContractError(f"{where}: feed {feed.name} has a contract already. Keep one of the two.")
         feeds[feed.name] = feed
+    if any(feed.format == "capture" for feed in feeds.values()):
+        authorities = read_authorities(path.with_name("authorities.csv"))
+        feeds = {name: replace(feed, authorities=authorities) for name, feed in feeds.items()}
     strange = promises.keys() - feeds.keys()
     if strange:
         raise ContractError(
@@ -114,12 +148,29 @@ def read_promises(path: Path) -> dict[str, dict[str, tuple[str, ...]]]:
             raise ContractError(f"{where}: {promise} is {value!r}, not {' or '.join(CHOICES[promise])}.")
         if promise in LIMITS and not re.fullmatch(r"[0-9]{1,15}([.][0-9]{1,9})?", value):
             raise ContractError(f"{where}: {promise} is {value!r}, no number. Write one such as 0.05 or 100.")
+        if promise == "tolerance" and not TOLERANCE.fullmatch(value):
+            raise ContractError(f"{where}: tolerance is {value!r}, not an attribute and a number like lot_size:0.001.")
         if not row["reason"]:
             raise ContractError(f"{where}: {promise} has no reason. Say why it may be relied on.")
         made = found.setdefault(row["feed"], {})
         if promise in made and (promise not in SEVERAL or value in made[promise]):
             raise ContractError(f"{where}: {row['feed']} promises {promise} already. Keep one of the two.")
         made[promise] = (*made.get(promise, ()), value)
+    return found
+
+
+def read_authorities(path: Path) -> dict[tuple[str, str], Authority]:
+    """Whose captures of a dataset and scope count; one vendor each (section 9.4), an empty scope meaning any."""
+    found: dict[tuple[str, str], Authority] = {}
+    for where, row in rows_of(path, needed=("dataset", "scope", "vendor", "capture_mode", "reason")):
+        if row["capture_mode"] not in CAPTURE_MODES:
+            raise ContractError(f"{where}: capture_mode is {row['capture_mode']!r}, not {' or '.join(CAPTURE_MODES)}.")
+        if (row["dataset"], row["scope"]) in found:
+            raise ContractError(
+                f"{where}: {row['dataset']} {row['scope']} has an authority already. Keep one of the two: two vendors "
+                "would overwrite each other."
+            )
+        found[row["dataset"], row["scope"]] = Authority(row["vendor"], row["capture_mode"])
     return found
 
 
@@ -136,7 +187,7 @@ def rows_of(path: Path, *, needed: tuple[str, ...]) -> list[tuple[str, dict[str,
     return [(f"{path}, line {line}", dict(zip(header, cells, strict=True))) for line, cells in rows]
 
 
-def to_feed(row: dict[str, str], promises: dict[str, tuple[str, ...]], *, where: str) -> Feed:
+def to_feed(row: dict[str, str], promises: dict[str, tuple[str, ...]], *, where: str, folder: Path) -> Feed:
     for required in REQUIRED:
         if not row[required].strip():
             raise ContractError(f"{where}: {required} is empty. Every feed has one.")
@@ -154,7 +205,9 @@ def to_feed(row: dict[str, str], promises: dict[str, tuple[str, ...]], *, where:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ContractError(f"{where}: no time zone is called {row['time_zone']!r}. Try Europe/London.") from None
     keys, others = row["key_field"].split(), dict(typed(one, where=where) for one in row["other_fields"].split())
-    named = (*keys, row["source_time_field"], row["sequence_field"], *others)
+    named = [*keys, row["source_time_field"], row["sequence_field"], *others]
+    if row["format"] == "debezium":
+        named += EVENT_FIELDS
     feed = Feed(
         name=row["feed"],
         entity=row["entity"],
@@ -168,8 +221,10 @@ def to_feed(row: dict[str, str], promises: dict[str, tuple[str, ...]], *, where:
         inheritance=row["inheritance"],
         promises=promises,
         types={name: of for name, of in others.items() if of},
+        event_schema=read_event_schema(promises, folder=folder, where=where),
     )
     refuse_idle_promises(feed, where=where)
+    refuse_odd_events(feed, where=where)
     return feed
 
 
@@ -201,6 +256,43 @@ def refuse_idle_promises(feed: Feed, *, where: str) -> None:
             f"{where}: {feed.name} deletes by absence, which only a snapshot with its own time can show. "
             "Promise load_type snapshot and source_time as_of, or another way to delete."
         )
+
+
+def read_event_schema(promises: dict[str, tuple[str, ...]], *, folder: Path, where: str) -> str | None:
+    """The schema of events that bring none: a file beside the seeds, as the connector would have sent it."""
+    if "event_schema" not in promises:
+        return None
+    text = read_text(folder / promises["event_schema"][0], ContractError)
+    try:
+        fields = json.loads(text)["fields"]
+    except (ValueError, KeyError, TypeError):
+        fields = None
+    if not isinstance(fields, list):
+        raise ContractError(
+            f"{where}: the event_schema {promises['event_schema'][0]} is no schema with fields. "
+            "Save the schema of one event that brings it, as JSON."
+        )
+    return text
+
+
+def refuse_odd_events(feed: Feed, *, where: str) -> None:
+    """What a feed of change events must promise, and what only such a feed can."""
+    if feed.format != "debezium":
+        idle = next((promise for promise in EVENTS if promise in feed.promises), None)
+        if idle:
+            raise ContractError(f"{where}: {feed.name} is {feed.format}, and only change events promise {idle}.")
+        return
+    if feed.promised("table") is None:
+        raise ContractError(
+            f"{where}: {feed.name} promises no table, and many may share a stream. Promise one, as public.customers."
+        )
+    if feed.promised("omitted_fields") == "null":
+        raise ContractError(
+            f"{where}: {feed.name} says that what an event omits is null, and a delete omits all but its key. "
+            "Promise omitted_fields as unmentioned."
+        )
+    if not (feed.promised("epoch") or "0").isdigit():
+        raise ContractError(f"{where}: the epoch of {feed.name} is {feed.promised('epoch')!r}, no whole number.")
 
 
 def find_feed(contracts: dict[str, Feed], name: str) -> Feed:

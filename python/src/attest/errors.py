@@ -23,6 +23,14 @@ class LandingError(AttestError):
     """Files could not be landed; nothing of them was."""
 
 
+class CaptureError(LandingError):
+    """A capture is not what it says of itself, or could not be made."""
+
+
+class StreamError(AttestError):
+    """A stream could not go on; what it landed is landed, and the next start goes on from there."""
+
+
 class SeedError(AttestError):
     """A seed file cannot be loaded; the table still holds what it held."""
 
@@ -51,12 +59,24 @@ class OutOfOrderError(ModelError):
     """Assertions did not come in their total order, so no state can be told from them."""
 
 
+class OvertakenError(AttestError):
+    """Another writer of ours wrote the table after it was read; what it left must be read first."""
+
+
+class ConflictError(AttestError):
+    """Other writers came between again and again; nothing was written."""
+
+
 class UnknownKeyError(AttestError):
     """No evidence speaks of the key that was asked about."""
 
 
 class UnknownBasisError(AttestError):
     """No build of Silver stamped the basis that was asked about."""
+
+
+class MaintenanceError(AttestError):
+    """Upkeep of a table that is not there, or that would lose what somebody may still read."""
 
 
 class OutputError(AttestError):

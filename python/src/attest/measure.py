@@ -54,6 +54,14 @@ class Tally:
         self.times.append(times.filter(is_timed).cast(pa.int64()).to_numpy())
         self.arrivals.append(arrivals.filter(is_timed).cast(pa.int64()).to_numpy())
 
+    def add(self, later: Tally) -> None:
+        """What came after these."""
+        self.records += later.records
+        self.reasons.update(later.reasons)
+        self.keys += later.keys
+        self.times += later.times
+        self.arrivals += later.arrivals
+
     @property
     def newest(self) -> datetime | None:
         times = joined(self.times)

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from attest.commits import commits
@@ -27,7 +28,9 @@ from attest.commits import commits
 VIEW = "news"
 DEFINITION = "definition"
 ARRIVAL = "ingest_ts"
+NOT_YET = -1  # the version of a table that is not there
 WORTH_IT = 0.5  # of a table's keys: beyond that it is written whole
+WINDOW = ("bk", "version_sk", "effective_from", "effective_to")  # what a fact takes from a dimension
 
 
 @dataclass(frozen=True)
@@ -49,15 +52,32 @@ class Standing:
     note: Note | None
 
 
+def version_at(target: Standing | None) -> int:
+    """The version that whoever read the table then computes from."""
+    return NOT_YET if target is None else target.version
+
+
 def standing(spark: SparkSession, table: str) -> Standing | None:
-    """None where there is no such table; commits of others (OPTIMIZE) carry no note and are passed over."""
-    version: int | None = None
-    for number, described in commits(spark, table):
-        version = number if version is None else version
+    """None where there is no such table; commits of others (OPTIMIZE) carry no note and are passed over.
+
+    A table that was restored stands where it stood at that version; if that is not told, nobody knows.
+    """
+    newest: int | None = None
+    restored: int | None = None
+    for version, described in commits(spark, table):
+        newest = version if newest is None else newest
+        if restored is not None and version > restored:
+            continue
+        if described.get("operation") == "RESTORE":
+            to = described.get("operationParameters", {}).get("version")
+            if to is None:
+                break
+            restored = int(to)
+            continue
         note = parse(described.get("userMetadata"))
         if note is not None:
-            return Standing(version, note)
-    return None if version is None else Standing(version, None)
+            return Standing(newest, note)
+    return None if newest is None else Standing(newest, None)
 
 
 def parse(user_metadata: str | None) -> Note | None:
@@ -82,6 +102,11 @@ class News:
     @property
     def is_everything(self) -> bool:
         return self.ranges is None
+
+    def without(self, logs: Collection[str]) -> News:
+        """The same news, as if these logs were not read: their keys are another's."""
+        read = {log: version for log, version in self.note.read.items() if log not in logs}
+        return replace(self, note=replace(self.note, read=read))
 
     @property
     def is_nothing(self) -> bool:
@@ -135,7 +160,7 @@ def find_news(spark: SparkSession, made_from: Lineage, *, target: Standing | Non
     edited: dict[str, int] = {}
     for table in sorted(changed):
         is_local = made_from.edits_are_local and table in references
-        built_from = version_of(spark, table, before.seen.get(table)) if is_local else None
+        built_from = version_with(spark, table, before.seen.get(table)) if is_local else None
         if built_from is None:
             return everything
         edited[table] = built_from
@@ -143,7 +168,7 @@ def find_news(spark: SparkSession, made_from: Lineage, *, target: Standing | Non
     return News(Note(before.generation, read, seen), ranges, edited)
 
 
-def version_of(spark: SparkSession, table: str, generation: str | None) -> int | None:
+def version_with(spark: SparkSession, table: str, generation: str | None) -> int | None:
     """The newest version of a table that has this generation, if its log still tells."""
     for version, described in commits(spark, table):
         note = parse(described.get("userMetadata"))
@@ -152,33 +177,55 @@ def version_of(spark: SparkSession, table: str, generation: str | None) -> int |
     return None
 
 
-def news_keys(
-    spark: SparkSession, *, news: News, key: str, new_by: str | None = None, held: DataFrame | None = None
-) -> DataFrame:
-    """The keys that the logs received: in the news' ranges, or up to the versions read where all is news.
-
-    A row is no news where `held` has its key and `new_by` from an earlier arrival: a repeat.
-    """
-    columns = [key] if held is None or new_by is None else [key, new_by, ARRIVAL]
+def received(spark: SparkSession, *, news: News, columns: Sequence[str]) -> DataFrame:
+    """What the logs received, told apart by these columns: in the news' ranges, or all that was read."""
     parts = []
     for log, until in news.note.read.items():
         if news.ranges is None:
-            parts.append(spark.read.option("versionAsOf", until).table(log).select(columns))
+            parts.append(spark.read.option("versionAsOf", until).table(log).select(*columns))
         elif log in news.ranges:
-            first, last = news.ranges[log]
-            changes = spark.read.option("readChangeFeed", "true")
-            changes = changes.option("startingVersion", first).option("endingVersion", last)
-            parts.append(changes.table(log).select(columns))
+            parts.append(changes(spark, log, news.ranges[log]).select(*columns))
     if not parts:
-        return spark.createDataFrame([], f"{key} string")
-    received = parts[0]
-    for part in parts[1:]:
-        received = received.union(part)
-    if held is not None and new_by is not None:
-        known = held.select(key, new_by, F.col(ARRIVAL).alias("before"))
-        received = received.join(known, on=[key, new_by], how="left")
-        received = received.where(F.col("before").isNull() | (F.col("before") >= F.col(ARRIVAL)))
-    return received.select(key).distinct()
+        return spark.createDataFrame([], ", ".join(f"{column} string" for column in columns))
+    return reduce(DataFrame.union, parts).distinct()
+
+
+def said_before(rows: DataFrame, within: Iterable[DataFrame], *, columns: Sequence[str]) -> DataFrame:
+    """Those rows that one of these has too, by these columns, from an earlier arrival."""
+    known = reduce(DataFrame.union, [one.select(*columns, F.col(ARRIVAL).alias("before")) for one in within])
+    found = known.join(rows, on=list(columns)).where(F.col("before") < F.col(ARRIVAL))
+    return found.select(*columns, ARRIVAL).distinct()
+
+
+def changes(spark: SparkSession, log: str, versions: tuple[int, int]) -> DataFrame:
+    first, last = versions
+    feed = spark.read.option("readChangeFeed", "true").option("startingVersion", first).option("endingVersion", last)
+    return feed.table(log)
+
+
+def found_keys(
+    spark: SparkSession, *, news: News, key: str, facts: DataFrame, found_by: Mapping[str, str]
+) -> DataFrame | None:
+    """The facts whose dimensions have news: those that hold, in the dimension's column, a key whose windows moved.
+
+    None where that is more than half of all facts. A dimension that changed in other columns alone concerns none.
+    """
+    assert news.ranges is not None
+    concerned: Column | None = None
+    joined = facts
+    for number, (dimension, column) in enumerate(found_by.items()):
+        if dimension not in news.ranges:
+            continue
+        sign = F.when(F.col("_change_type").isin("insert", "update_postimage"), 1).otherwise(-1)
+        windows = changes(spark, dimension, news.ranges[dimension]).groupBy(*WINDOW).agg(F.sum(sign).alias("net"))
+        moved = windows.where("net <> 0").select(F.col(WINDOW[0]).alias(f"moved_{number}")).distinct()
+        joined = joined.join(moved, on=F.col(column) == F.col(f"moved_{number}"), how="left")
+        is_concerned = F.col(f"moved_{number}").isNotNull()
+        concerned = is_concerned if concerned is None else concerned | is_concerned
+    if concerned is None:
+        return facts.select(key).limit(0)
+    counted = joined.agg(F.count_if(concerned).alias("found"), F.count("*").alias("all")).collect()[0]
+    return None if counted.found > counted.all * WORTH_IT else joined.where(concerned).select(key).distinct()
 
 
 def touched_keys(spark: SparkSession, *, news: News, key: str, by: str) -> DataFrame | None:
@@ -186,21 +233,17 @@ def touched_keys(spark: SparkSession, *, news: News, key: str, by: str) -> DataF
 
     None where that is everyone, or nearly: a row without that value concerns all, and so does one that many share.
     """
-    values: set[str | None] = set()
+    values: set[str] = set()
     for reference, version in news.edited.items():
         now = spark.table(reference)
         before = spark.read.option("versionAsOf", version).table(reference)
         if now.columns != before.columns:
             return None
-        differing = now.exceptAll(before).union(before.exceptAll(now))
-        values |= {row[0] for row in differing.select(by).distinct().collect()}
-    if None in values:
-        return None
-    heard = spark.table(next(iter(news.note.read))).select(key, by)
-    for log in list(news.note.read)[1:]:
-        heard = heard.union(spark.table(log).select(key, by))
-    concerned = heard.groupBy(key).agg(
-        F.max(F.col(by).isin(sorted(one for one in values if one is not None))).alias("is_touched")
-    )
+        differing = now.exceptAll(before).union(before.exceptAll(now)).select(by).distinct().collect()
+        if any(row[0] is None for row in differing):
+            return None
+        values |= {row[0] for row in differing}
+    heard = reduce(DataFrame.union, [spark.table(log).select(key, by) for log in news.note.read])
+    concerned = heard.groupBy(key).agg(F.max(F.col(by).isin(sorted(values))).alias("is_touched"))
     counted = concerned.agg(F.count_if("is_touched").alias("touched"), F.count("*").alias("all")).collect()[0]
     return None if counted.touched > counted.all * WORTH_IT else concerned.where("is_touched").select(key)

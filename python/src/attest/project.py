@@ -14,6 +14,8 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 
 from attest.errors import AttestError, ContractError
 
+LAKE = "attest.lake"
+
 
 @dataclass(frozen=True)
 class Project:
@@ -42,7 +44,10 @@ def read_project(root: Path, *, target: str | None = None) -> Project:
     if not isinstance(output, dict) or not output.get("schema"):
         raise ContractError(f"{where}: output {chosen} has no schema. Name the one that dbt builds in.")
     entities = (settings.get("vars") or {}).get("entities") or {}
-    return Project(root, output["schema"], dict(output.get("server_side_parameters") or {}), entities)
+    parameters = dict(output.get("server_side_parameters") or {})
+    if LAKE in parameters:
+        parameters[LAKE] = str(root / str(parameters[LAKE]))
+    return Project(root, output["schema"], parameters, entities)
 
 
 def read_yaml(

@@ -12,7 +12,7 @@ from decimal import Context, Decimal, Inexact, InvalidOperation
 from typing import Any, NamedTuple
 
 from attest.contract import Feed
-from attest.values import NUMBER, is_value
+from attest.values import NUMBER, is_value, on_grid
 
 # ASCII digits only: other scripts' digits pass for \d, and Spark cannot cast them.
 TIME = re.compile(
@@ -40,6 +40,7 @@ CHOICES = {"is_deleted": (None, "true", "false"), "load_type": (None, "FULL", "P
 REASONS = {"is_deleted": "unreadable_flag", "load_type": "unreadable_load_type"}
 JSON_SPACE = " \t\r\n"
 SHOWN = 60
+ACCEPTED, QUARANTINED, NOTICE, HELD = "accepted", "quarantined", "notice", "held"
 UNCHANGED = "__debezium_unavailable_value"
 EPOCH = re.compile(r"[+-]?[0-9]{8,}([.][0-9]*)?")
 # Fields that speak of the record itself, and of no attribute of the entity.
@@ -51,10 +52,25 @@ TECHNICAL = frozenset(
 class UnreadableError(Exception):
     """Why a record is in quarantine: a code to count by, and what to do about it."""
 
-    def __init__(self, reason: str, detail: str) -> None:
+    status = QUARANTINED
+
+    def __init__(self, reason: str, detail: str, read: Read | None = None) -> None:
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
+        self.read = read
+
+
+class NoticeError(UnreadableError):
+    """A record that is as it should be and speaks of no entity, such as a tombstone: kept, and counted apart."""
+
+    status = NOTICE
+
+
+class HeldError(UnreadableError):
+    """A record that only a person can decide on, such as a truncate; it has its time and place, and no key."""
+
+    status = HELD
 
 
 class Instant(NamedTuple):
@@ -75,7 +91,19 @@ class Read(NamedTuple):
 
 def read_record(text: str, feed: Feed) -> Read:
     """The record under its feed's contract; UnreadableError where it breaks it."""
-    fields = read_json_object(text)
+    return read_fields(read_json_object(text, only=known_fields(feed)), feed)
+
+
+def known_fields(feed: Feed) -> frozenset[str] | None:
+    """The fields to read, where the contract says that others stay in the record, unread."""
+    return feed.fields if feed.promised("unknown_fields") == "kept" else None
+
+
+def read_fields(fields: dict[str, str | None], feed: Feed) -> Read:
+    """A record's fields under its feed's contract, whatever format they were written in."""
+    known = known_fields(feed)
+    if known is not None:
+        fields = {name: text for name, text in fields.items() if name in known}
     refuse_unknown_or_missing(fields, feed)
     source_time = read_source_time(fields, feed)
     arrival = read_time(fields, "ingest_ts", feed.time_zone)
@@ -92,6 +120,13 @@ def read_record(text: str, feed: Feed) -> Read:
         arrival.at if arrival else None,
         expiry.at if expiry else None,
     )
+
+
+def read_place(fields: dict[str, str | None], feed: Feed) -> Read:
+    """The time and the sequence of a record that is about no one entity."""
+    source_time = read_source_time(fields, feed)
+    at, finer = source_time or (None, 0)
+    return Read(fields, at, finer, read_sequence(fields, feed), None)
 
 
 def read_expiry(fields: dict[str, str | None], feed: Feed, source_time: Instant | None) -> Instant | None:
@@ -128,16 +163,23 @@ def interpret(fields: dict[str, str | None], feed: Feed) -> None:
     Law B5: no text means null unless the contract says so. Law E3: absent is unmentioned
     unless it means null. Law B3: blanking is no delete unless it means one.
     """
-    technical = {*feed.key_fields, *feed.required_fields, feed.source_time_field, feed.sequence_field}
-    attributes = feed.fields - TECHNICAL - technical
-    nulls = feed.all_promised("null_text")
+    nulls, omits = feed.all_promised("null_text"), feed.promised("omitted_fields") == "null"
+    blanks = "blank" in feed.all_promised("deletes")
+    attributes: frozenset[str] = frozenset()
+    if nulls or omits or blanks:
+        technical = {*feed.key_fields, *feed.required_fields, feed.source_time_field, feed.sequence_field}
+        attributes = feed.fields - TECHNICAL - technical
     if nulls:
         for name in attributes & fields.keys():
             if (fields[name] or "").strip(" ") in nulls:
                 fields[name] = None
-    if feed.promised("omitted_fields") == "null" and fields.get("load_type") != "PARTIAL":
+    for name, of in feed.types.items():
+        text = fields.get(name)
+        if text is not None:
+            fields[name] = on_grid(text, of)
+    if omits and fields.get("load_type") != "PARTIAL":
         fields.update(dict.fromkeys(attributes - fields.keys()))
-    if "blank" in feed.all_promised("deletes"):
+    if blanks:
         spoken = [fields[name] for name in attributes & fields.keys()]
         if spoken and all(is_blank(text) for text in spoken):
             fields["is_deleted"] = "true"
@@ -212,11 +254,11 @@ def shown(text: str | None) -> str:
     return repr(text) if text is None or len(text) <= SHOWN else f"{text[:SHOWN]!r}…"
 
 
-def read_json_object(text: str) -> dict[str, str | None]:
-    """A JSON object's members as text: digits as they were written, true and false by name, null as None."""
+def object_in(text: str, decoder: json.JSONDecoder) -> dict[str, Any]:
+    """The one JSON object that a text is, with its numbers as the decoder gives them."""
     inner = text.strip(JSON_SPACE)
     try:
-        value, end = DECODER.raw_decode(inner)
+        value, end = decoder.raw_decode(inner)
         if end < len(inner):
             raise json.JSONDecodeError("text after the end", inner, end)
     except json.JSONDecodeError as error:
@@ -230,8 +272,18 @@ def read_json_object(text: str) -> dict[str, str | None]:
         ) from None
     if not isinstance(value, dict):
         raise UnreadableError("malformed_record", "is JSON but no object: have the source send one {…} a line")
-    fields: dict[str, str | None] = value
-    for name, member in value.items():
+    return value
+
+
+def read_json_object(text: str, *, only: frozenset[str] | None = None) -> dict[str, str | None]:
+    """A JSON object's members as text: digits as they were written, true and false by name, null as None.
+
+    `only` names those to read, whatever the others hold.
+    """
+    value = object_in(text, DECODER)
+    members: dict[str, Any] = value if only is None else {name: value[name] for name in value if name in only}
+    fields: dict[str, str | None] = members
+    for name, member in members.items():
         if member.__class__ is str or member is None:
             continue
         if member is True or member is False:
@@ -341,8 +393,9 @@ def read_sequence(fields: dict[str, str | None], feed: Feed) -> list[Decimal] | 
     if text is None or is_blank(text):
         return None
     text = text.strip(" ")
-    if kind == "number" and len(text) <= SEQUENCE_WHOLE and text.isascii() and text.isdigit():
-        return [Decimal(text)]
+    parts = text.split("/") if kind == "parts" else [text]
+    if kind != "lsn" and all(len(one) <= SEQUENCE_WHOLE and one.isascii() and one.isdigit() for one in parts):
+        return [Decimal(one) for one in parts]
     if not SEQUENCES[kind or ""].fullmatch(text):
         raise UnreadableError(
             "unparsable_sequence",

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from attest import write
 from attest.build import Outcome
 from attest.errors import SeedError
-from attest.news import Note, standing
+from attest.news import Note, standing, version_at
 from attest.project import read_cells, read_text
 from attest.write import Table
 
@@ -34,7 +34,7 @@ def load(spark: SparkSession, order: str) -> Outcome:
     if current is not None and current.note == note and not wanted["full_refresh"]:
         return Outcome("unchanged")
     rows = typed(spark, path, parse(path, text, types), types)
-    written = write.create(spark, table, rows, note=note)
+    written = write.create(spark, table, rows, note=note, since=version_at(current))
     return Outcome(f"{written.primitive}: {written.rows} rows", written)
 
 

@@ -22,8 +22,8 @@ from pyspark.sql import SparkSession
 
 from attest import states
 from attest.errors import LakeInUseError, MachineError
+from attest.project import LAKE
 
-LAKE = "attest.lake"
 LOCK_WAIT = "ATTEST_LOCK_WAIT_SECONDS"
 JAVA_OPTIONS = "ATTEST_JAVA_OPTIONS"
 THROUGHPUT = "-XX:+UseParallelGC"  # a build is one long batch: pauses cost nothing
@@ -35,6 +35,9 @@ EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
     # Why asks in one query what takes many steps; the analyzer takes one or two rounds for each.
     "spark.sql.analyzer.maxIterations": "1000",
+    # How often in a row one row's key may change.
+    "spark.sql.cteRecursionLevelLimit": "1000",
+    "spark.sql.cteRecursionRowLimit": "-1",
     # pyspark 4.2.0 can hang on a plain Python function over a Delta scan with this on.
     "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled": "false",
 }
@@ -47,6 +50,8 @@ OWN_SPARK = {
     "spark.sql.shuffle.partitions": "4",
     # A large build is cut finer, so that a piece can be sorted in memory; small ones are put together again.
     "spark.sql.adaptive.coalescePartitions.initialPartitionNum": "48",
+    # Where each part of the smaller side fits in memory, a join looks up instead of sorting both sides.
+    "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": "64MB",
     # A third of the bytes of Spark's default, and other readers understand it too.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.databricks.delta.snapshotPartitions": "2",

@@ -16,7 +16,8 @@ CLOCK = r"[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?([Zz]|[+-][0-9]{2}:[
 TIME = re.compile(rf"{DATE.pattern}({CLOCK})?")
 LONGEST = 100
 EXACT = Context(prec=LONGEST)
-DECIMAL = re.compile(r"decimal\(([0-9]+),([0-9]+)\)")
+DECIMAL = re.compile(r"(?:decimal|fixed)\(([0-9]+),([0-9]+)\)")
+GRID = re.compile(r"fixed\([0-9]+,([0-9]+)\)")
 
 
 def is_value(text: str, of: str) -> bool:
@@ -35,6 +36,15 @@ def fits(text: str, precision: int, scale: int) -> bool:
     _, digits, exponent = Decimal(text).normalize(EXACT).as_tuple()
     assert isinstance(exponent, int)
     return -exponent <= scale and len(digits) + exponent <= precision - scale
+
+
+def on_grid(text: str, of: str) -> str:
+    """A number on the grid of a fixed type, where a source's floats come close to what they mean; else as it is."""
+    grid = GRID.fullmatch(of)
+    if grid is None or len(text) > LONGEST or not NUMBER.fullmatch(text.strip(" ")):
+        return text
+    value = Decimal(text.strip(" "))
+    return f"{value.quantize(Decimal(1).scaleb(-int(grid[1])), context=EXACT):f}" if value.adjusted() < 38 else text
 
 
 def is_between(text: str, bits: int) -> bool:

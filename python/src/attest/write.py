@@ -2,15 +2,18 @@
 
 Rows are guarded before or as they are written: a repeated identity, a null key or a key that
 nobody asked for stops the commit, so there is nothing to clean up.
+
+A writer says `since` which version its rows were computed from. If another of ours has written
+since, nothing is committed: newer truth is never overwritten by an older reading of it.
 """
 
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from delta.tables import DeltaTable
@@ -18,15 +21,27 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from attest.commits import commits, location, measured, newest, remove
-from attest.errors import ColumnsChangedError, ModelError, NullKeyError, RepeatedIdentityError, StrayKeyError
+from attest.commits import bytes_written, commits, described_by, logged, measured
+from attest.errors import (
+    ColumnsChangedError,
+    ModelError,
+    NullKeyError,
+    OvertakenError,
+    RepeatedIdentityError,
+    StrayKeyError,
+)
+from attest.failpoints import reach
+from attest.kept import as_files, gathered
 from attest.news import Note
 
 Result = TypeVar("Result")
 
 NOTE = "spark.databricks.delta.commitInfo.userMetadata"
+WRITER = "spark.databricks.delta.write.txnAppId"
+TURN = "spark.databricks.delta.write.txnVersion"
 GUARDS: tuple[type[ModelError], ...] = (NullKeyError, StrayKeyError)
 SUSPECTS = 1_000
+EXACT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
 
 
 @dataclass(frozen=True)
@@ -54,8 +69,9 @@ class Written:
     version_after: int | None = None
 
 
-def create(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) -> Written:
+def create(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note, since: int | None = None) -> Written:
     """The whole table in one commit, with partitions, properties and comments; replaces what was there."""
+    reach("before the write", table.name)
     refuse_repeats(rows, table)
     guarded = guard(rows, table)
     for name, comment in table.comments.items():
@@ -66,44 +82,67 @@ def create(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) ->
         writer = writer.tableProperty(name, value)
     if table.partition_by:
         writer = writer.partitionedBy(*[F.col(name) for name in table.partition_by])
-    before = version_of(spark, table)
-    with_note(spark, note)
-    unwrapped(writer.createOrReplace)
-    return account(spark, table, "create", before=before)
+    return commit(spark, table, writer.createOrReplace, primitive="create", note=note, since=since)
 
 
-def append(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) -> Written:
+def append(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note, since: int | None = None) -> Written:
     """Add rows to a log; a column that is new to it is added too, null in the rows before."""
+    reach("before the write", table.name)
     require_columns(spark, table, rows, new_ones_allowed=True)
     refuse_repeats(rows, table)
-    before = version_of(spark, table)
-    with_note(spark, note)
-    unwrapped(guard(rows, table).writeTo(table.name).option("mergeSchema", "true").append)
-    if version_of(spark, table) == before:
-        return confirm(spark, table, note=note)
-    return account(spark, table, "append", before=before)
+    writer = guard(rows, table).writeTo(table.name).option("mergeSchema", "true")
+    return commit(spark, table, writer.append, primitive="append", note=note, since=since)
 
 
-def confirm(spark: SparkSession, table: Table, *, note: Note) -> Written:
+def confirm(spark: SparkSession, table: Table, *, note: Note, since: int) -> Written:
     """A commit of the note alone: what was read brought nothing, and need not be read again."""
-    before = version_of(spark, table)
-    with_note(spark, note)
-    spark.sql(f"alter table {table.name} set tblproperties ('attest.read' = '{uuid.uuid4().hex}')")
-    return account(spark, table, "nothing new", before=before)
+    nothing = spark.table(table.name).limit(0).writeTo(table.name)
+    return commit(spark, table, nothing.append, primitive="nothing new", note=note, since=since)
 
 
-def account(
-    spark: SparkSession, table: Table, primitive: str, *, before: int | None, rows: int | None = None
+def commit(
+    spark: SparkSession,
+    table: Table,
+    action: Callable[[], None],
+    *,
+    primitive: str,
+    note: Note,
+    since: int | None,
 ) -> Written:
-    """What the newest commit says of itself; `rows` where it also counts those that it only moved."""
-    after, commit = newest(spark, table.name)
-    return Written(
-        primitive,
-        rows=measured(commit, "numOutputRows") if rows is None else rows,
-        rows_removed=measured(commit, "numDeletedRows", "numTargetRowsDeleted"),
-        bytes=measured(commit, "numOutputBytes", "numAddedBytes", "numTargetBytesAdded"),
-        version_before=before,
-        version_after=after,
+    """Do it, as one commit that carries the note; what it did, by its own account.
+
+    Delta keeps a number with a commit of ours, and takes none whose number it has seen: it is one
+    more than the version that the rows were computed from, so that of two writers who read the
+    same version one commits.
+    """
+    settings = {NOTE: note.to_json()}
+    if since is not None:
+        settings |= {WRITER: "attest", TURN: str(since + 1)}
+    before = version_of(spark, table)
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        unwrapped(action)
+    finally:
+        for name in settings:
+            spark.conf.unset(name)
+    reach("after the commit", table.name)
+    for version, logged_actions in logged(spark, table.name):
+        if before is not None and version <= before:
+            break
+        actions = list(logged_actions)
+        told = described_by(actions)
+        if told.get("userMetadata") == note.to_json():
+            return Written(
+                primitive,
+                rows=measured(told, "numOutputRows"),
+                rows_removed=measured(told, "numDeletedRows", "numTargetRowsDeleted"),
+                bytes=bytes_written(actions),
+                version_before=before,
+                version_after=version,
+            )
+    raise OvertakenError(
+        f"{table.name}: another writer was faster, so nothing was written. Build again: what it left comes first."
     )
 
 
@@ -111,36 +150,44 @@ def version_of(spark: SparkSession, table: Table) -> int | None:
     return next((version for version, _ in commits(spark, table.name)), None)
 
 
-def replace_difference(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note) -> Written:
+def replace_difference(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note, since: int) -> Written:
     """Replace the keys whose rows are not those that the table has; `rows` is all that it should have."""
+    reach("before the write", table.name)
     require_columns(spark, table, rows)
     assert table.key is not None
     with staged(spark, table, guard(rows, table).select(*columns_of(spark, table))) as wanted:
         held = spark.table(table.name)
-        # Maps cannot be compared, their text can.
-        told = [F.to_json(F.struct(*columns_of(spark, table))).alias("told")]
+        if wanted.isEmpty() and held.isEmpty():
+            return confirm(spark, table, note=note, since=since)
+        # Maps cannot be compared, their text can; by itself it leaves microseconds out.
+        told = [F.to_json(F.struct(*columns_of(spark, table)), {"timestampFormat": EXACT}).alias("told")]
         ours, theirs = wanted.select(table.key, *told), held.select(table.key, *told)
         changed = ours.exceptAll(theirs).union(theirs.exceptAll(ours)).select(table.key).distinct()
-        keys = changed.localCheckpoint()
-        if keys.isEmpty():
-            return confirm(spark, table, note=note)
-        kept = wanted.join(keys, on=table.key, how="left_semi").select(*columns_of(spark, table))
-        return replace_kept(spark, table, kept, keys=keys, note=note)
+        with gathered(spark, table.name, changed) as keys:
+            if keys.isEmpty():
+                return confirm(spark, table, note=note, since=since)
+            kept = wanted.join(keys, on=table.key, how="left_semi").select(*columns_of(spark, table))
+            return replace_kept(spark, table, kept, keys=keys, note=note, since=since)
 
 
-def replace_by_key(spark: SparkSession, table: Table, rows: DataFrame, *, keys: DataFrame, note: Note) -> Written:
+def replace_by_key(
+    spark: SparkSession, table: Table, rows: DataFrame, *, keys: DataFrame, note: Note, since: int
+) -> Written:
     """Replace all rows of `keys` by `rows`; a key without rows becomes empty; no other key is touched.
 
     Delta's `replaceOn` is the cheapest way but leaves the keys that have no new rows, so
     a batch that takes a key's rows away goes by MERGE. Both need a source that answers the same
     twice, hence rows are computed once and kept, without the plan that made them.
     """
+    reach("before the write", table.name)
     require_columns(spark, table, rows)
     with staged(spark, table, guard(rows, table).select(*columns_of(spark, table))) as kept:
-        return replace_kept(spark, table, kept, keys=keys, note=note)
+        return replace_kept(spark, table, kept, keys=keys, note=note, since=since)
 
 
-def replace_kept(spark: SparkSession, table: Table, kept: DataFrame, *, keys: DataFrame, note: Note) -> Written:
+def replace_kept(
+    spark: SparkSession, table: Table, kept: DataFrame, *, keys: DataFrame, note: Note, since: int
+) -> Written:
     assert table.key is not None
     key = table.key
     found = compare_keys(kept, keys, key)
@@ -151,24 +198,23 @@ def replace_kept(spark: SparkSession, table: Table, kept: DataFrame, *, keys: Da
         )
     gone = found.emptied and not spark.table(table.name).join(without_rows(keys, kept, key), key, "left_semi").isEmpty()
     if not found.rows and not gone:
-        return confirm(spark, table, note=note)
-    before = version_of(spark, table)
-    with_note(spark, note)
+        return confirm(spark, table, note=note, since=since)
     if not gone:
         writer = kept.alias("s").write.format("delta").mode("overwrite").option("targetAlias", "t")
-        writer.option("replaceOn", f"t.{key} = s.{key}").saveAsTable(table.name)
-        return account(spark, table, "replaceOn", before=before, rows=found.rows)
+        replacing = partial(writer.option("replaceOn", f"t.{key} = s.{key}").saveAsTable, table.name)
+        written = commit(spark, table, replacing, primitive="replaceOn", note=note, since=since)
+        return replace(written, rows=found.rows)
     removals = keys.select(key).withColumn("attest_removes", F.lit(True))
     source = removals.unionByName(kept.withColumn("attest_removes", F.lit(False)), allowMissingColumns=True)
-    (
+    merge = (
         DeltaTable.forName(spark, table.name)
         .alias("t")
         .merge(source.alias("s"), f"t.{key} = s.{key} and s.attest_removes")
         .whenMatchedDelete()
         .whenNotMatchedInsert("not s.attest_removes", {name: f"s.{name}" for name in kept.columns})
-        .execute()
     )
-    return account(spark, table, "merge", before=before, rows=found.rows)
+    written = commit(spark, table, merge.execute, primitive="merge", note=note, since=since)
+    return replace(written, rows=found.rows)
 
 
 def without_rows(keys: DataFrame, kept: DataFrame, key: str) -> DataFrame:
@@ -177,19 +223,11 @@ def without_rows(keys: DataFrame, kept: DataFrame, key: str) -> DataFrame:
 
 @contextmanager
 def staged(spark: SparkSession, table: Table, rows: DataFrame) -> Iterator[DataFrame]:
-    """The rows as files beside the table's own, computed once, to be read as often as the write needs.
-
-    A frame kept in memory drags its plan through every later query, which costs seconds
-    each, and is lost with the executor that holds it.
-    """
-    folder = f"{location(spark, table.name)}/_staging_{uuid.uuid4().hex}"
-    try:
-        unwrapped(lambda: rows.write.parquet(folder))
-        kept = spark.read.schema(rows.schema).parquet(folder)
+    """The rows of a write, computed once and checked."""
+    with as_files(spark, table.name, rows, written_by=unwrapped) as kept:
         refuse_repeats(kept, table)
+        reach("after data files", table.name)
         yield kept
-    finally:
-        remove(spark, folder)
 
 
 def compare_keys(rows: DataFrame, keys: DataFrame, key: str) -> Row:
@@ -270,7 +308,3 @@ def require_columns(spark: SparkSession, table: Table, rows: DataFrame, *, new_o
 
 def columns_of(spark: SparkSession, table: Table) -> list[str]:
     return spark.table(table.name).columns
-
-
-def with_note(spark: SparkSession, note: Note) -> None:
-    spark.conf.set(NOTE, note.to_json())

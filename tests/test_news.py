@@ -1,0 +1,105 @@
+"""Which keys a build comes back to, and that looking for few, many or very many of them finds the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attest import build as building
+from attest import kept, write
+from attest.build import build
+from attest.commits import location
+from attest.news import Note
+from attest.write import Table
+from pyspark.sql import SparkSession
+
+SAID, TOLD = "listening.said", "listening.told"
+ONLY_NEWS = " left semi join news using (bk)"
+# The relation twice, as a model has it that treats some of its rows otherwise.
+CODE = f"""
+    select * from (select * from {SAID}{ONLY_NEWS}) as once where verdict = 'taken' and n < 5
+    union all
+    select * from (select * from {SAID}{ONLY_NEWS}) as twice where verdict = 'taken' and n >= 5
+"""
+COLUMNS = "bk string, id string, ingest_ts string, verdict string, n int"
+FIRST = [("a", "x", "1", "taken", 1), ("b", "y", "1", "refused", 1), ("it's \\", "z", "1", "taken", 1)]
+LATER = [
+    ("a", "x", "2", "taken", 1),  # said again
+    ("b", "y", "2", "taken", 1),  # said before, but it was not taken in then
+    ("it's \\", "w", "2", "taken", 7),
+    ("--", "v", "2", "taken", 7),
+]
+
+
+def order(*rebuild: str) -> str:
+    sources: dict[str, Any] = {"logs": [SAID], "inputs": [], "references": [], "views": [], "others": []}
+    asked = {"materialized": "replace_by_key", "full_refresh": False, "is_python": False, "new_by": "id"}
+    asked |= {"touched_by": None, "code": CODE, "only_news": ONLY_NEWS, "table": {"name": TOLD, "key": "bk"}}
+    asked |= {"rebuild": list(rebuild)}
+    return json.dumps(asked | sources)
+
+
+def say(spark: SparkSession, rows: Sequence[tuple[Any, ...]]) -> None:
+    write.append(spark, Table(SAID), spark.createDataFrame(list(rows), COLUMNS), note=Note("said"))
+
+
+@pytest.fixture
+def listening(spark: SparkSession) -> Iterator[None]:
+    spark.sql("create schema if not exists listening")
+    log = Table(SAID, properties={"delta.enableChangeDataFeed": "true"})
+    write.create(spark, log, spark.createDataFrame(FIRST, COLUMNS), note=Note("said"))
+    build(spark, order())
+    yield
+    spark.sql("drop schema listening cascade")
+
+
+@pytest.mark.usefixtures("listening")
+@pytest.mark.parametrize(("few", "here"), [(100, 100_000), (0, 100_000), (0, 0)], ids=["few", "many", "very_many"])
+def test_law_b1_what_is_only_said_again_is_no_news_however_many_keys_there_are(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, few: int, here: int
+) -> None:
+    monkeypatch.setattr(building, "FEW", few)
+    monkeypatch.setattr(kept, "HERE", here)
+    say(spark, LATER)
+    done = build(spark, order())
+    assert (done.keys, done.wrote and done.wrote.primitive) == (3, "replaceOn"), done
+    rows = sorted(map(tuple, spark.table(TOLD).collect()))
+    assert rows == sorted(row for row in [*FIRST, *LATER] if row[3] == "taken" and row != LATER[0])
+    say(spark, LATER[:1])
+    assert build(spark, order()).message == "nothing new"
+    assert build(spark, order()).message == "no news"
+    place = str(location(spark, TOLD)).removeprefix("file:")
+    assert not list(Path(place).glob("_staging*"))
+
+
+def told(spark: SparkSession) -> list[tuple[Any, ...]]:
+    return sorted(map(tuple, spark.table(TOLD).collect()))
+
+
+@pytest.mark.usefixtures("listening")
+def test_an_entity_that_somebody_damaged_is_rebuilt_by_its_name(spark: SparkSession) -> None:
+    before = told(spark)
+    spark.sql(f"insert into {TOLD} select * from {TOLD} where bk = 'a'")
+    assert build(spark, order()).message == "no news"
+    assert told(spark) != before
+    assert build(spark, order("a", "nobody")).keys == 2
+    assert told(spark) == before
+
+
+@pytest.mark.usefixtures("listening")
+def test_a_table_that_was_restored_catches_up(spark: SparkSession) -> None:
+    say(spark, LATER[1:])
+    build(spark, order())
+    whole = told(spark)
+    spark.sql(f"restore table {TOLD} to version as of 0")
+    assert told(spark) != whole
+    build(spark, order())
+    assert told(spark) == whole
+    when = spark.sql(f"describe history {TOLD}").where("version = 0").first()
+    assert when is not None
+    spark.sql(f"restore table {TOLD} to timestamp as of '{when.timestamp}'")
+    build(spark, order())
+    assert told(spark) == whole
