@@ -16,8 +16,8 @@ setup: ## create .venv, fetch the jars, copy the profile
 build: setup ## land the demo data, run dbt build, and print what is believed of customer C123, and why
 	@$(BIN)/python examples/demo.py
 
-test: setup ## run every test, dbt's and pytest's, on a scratch lake
-	@$(BIN)/python -m pytest -c python/pyproject.toml --rootdir . $(PYTEST)
+test: setup ## run every test, dbt's and pytest's, on a scratch lake for each of two processes
+	@$(BIN)/python -m pytest -c python/pyproject.toml --rootdir . -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 prove: setup ## the long proofs: all mutants, every history of four events, every order of batches, many seeds (an hour)
 	@$(BIN)/python -m pytest -c python/pyproject.toml --rootdir . -s -m mutant

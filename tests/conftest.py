@@ -1,4 +1,4 @@
-"""One Spark session for every test, on a scratch lake of its own; dbt runs on it in process."""
+"""One Spark session a process for all its tests, on a scratch lake of its own; dbt runs on it in process."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ from dbt.cli.main import dbtRunner
 from engine import ROOT, contract
 from histories import run_seed
 from pyspark.sql import SparkSession
+
+
+def pytest_configure() -> None:
+    run_seed()
 
 
 def pytest_report_header() -> str:
