@@ -346,11 +346,9 @@ def test_a_truncate_deletes_nobody_until_a_person_says_so(typed: Typed, spark: S
         seed.write(ruling.replace(ruling.partition(",")[0], held.landing_id))
     typed(["dbt", "build"], *CUSTOMER)
     assert alive.count() == 0
-    gone = spark.table(f"{SCHEMA}.customer_timeline").where("is_current and is_inferred and is_deleted").orderBy("bk")
-    assert [(row.bk, row.source_system, row.effective_from) for row in gone.collect()] == [
-        ("C300", "CORE", held.as_of),
-        ("C401", "CORE", held.as_of),
-    ]
+    gone = spark.table(f"{SCHEMA}.customer_timeline").where("is_current and is_inferred and is_deleted")
+    told = gone.where("source_system = 'CORE'").orderBy("bk").collect()
+    assert [(row.bk, row.effective_from) for row in told] == [("C300", held.as_of), ("C401", held.as_of)]
 
 
 def test_a_landing_table_made_anew_takes_nothing_from_the_evidence(

@@ -34,10 +34,10 @@ LATER = [
 ]
 
 
-def order(*rebuild: str) -> str:
-    sources: dict[str, Any] = {"logs": [SAID], "inputs": [], "references": [], "views": [], "others": []}
+def order(*rebuild: str, logs: Sequence[str] = (SAID,), code: str = CODE) -> str:
+    sources: dict[str, Any] = {"logs": list(logs), "inputs": [], "references": [], "views": [], "others": []}
     asked = {"materialized": "replace_by_key", "full_refresh": False, "is_python": False, "new_by": "id"}
-    asked |= {"touched_by": None, "code": CODE, "only_news": ONLY_NEWS, "table": {"name": TOLD, "key": "bk"}}
+    asked |= {"touched_by": None, "code": code, "only_news": ONLY_NEWS, "table": {"name": TOLD, "key": "bk"}}
     asked |= {"rebuild": list(rebuild)}
     return json.dumps(asked | sources)
 
@@ -103,3 +103,24 @@ def test_a_table_that_was_restored_catches_up(spark: SparkSession) -> None:
     spark.sql(f"restore table {TOLD} to timestamp as of '{when.timestamp}'")
     build(spark, order())
     assert told(spark) == whole
+
+
+@pytest.mark.usefixtures("listening")
+def test_a_log_in_which_a_model_only_looks_things_up_gives_it_no_keys(spark: SparkSession) -> None:
+    """Its news are read, and change what is told of the keys that have news of their own."""
+    spelt = "listening.said_how"
+    code = f"select said.*, how.n as how from (select * from {SAID}{ONLY_NEWS}) as said left join {spelt} as how using (id)"
+    asked = order(logs=[SAID, spelt], code=code)
+    spark.sql(f"drop table {TOLD}")
+    log = Table(spelt, properties={"delta.enableChangeDataFeed": "true"})
+    write.create(spark, log, spark.createDataFrame([("b", "y", "1", "taken", 1)], COLUMNS), note=Note("said"))
+    build(spark, asked)
+    before = told(spark)
+    more = spark.createDataFrame([("a", "x", "1", "taken", 2), ("a", "w", "1", "taken", 3)], COLUMNS)
+    write.append(spark, Table(spelt), more, note=Note("said"))
+    assert build(spark, asked).message == "nothing new"
+    assert build(spark, asked).message == "no news"
+    assert told(spark) == before
+    say(spark, [("c", "w", "2", "taken", 7)])
+    assert build(spark, asked).keys == 1
+    assert [row[-1] for row in told(spark) if row[1] == "c"] == [3]

@@ -103,7 +103,7 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
         written = writes(spark, table, rows, note=news.note, since=since)
         return Outcome(f"{written.primitive}: everything, {written.rows} rows, {elapsed(began)}", written)
     with ExitStack() as until_written:
-        cut = find_keys(spark, wanted, news.without(found_by), touched, until_written)
+        cut = find_keys(spark, wanted, news.without(looked_up(wanted)), touched, until_written)
         count = cut.keys.count()
         if not count:
             written = write.confirm(spark, table, note=news.note, since=since)
@@ -164,7 +164,7 @@ def cut_down(
     key, only_news, code = wanted["table"]["key"], wanted["only_news"], wanted["code"]
     named = [row[0] for row in keys.limit(FEW + 1).collect()]
     inputs: dict[str, DataFrame] = {}
-    for relation in dict.fromkeys(re.findall(rf"select \* from (\S+){re.escape(only_news)}", code)):
+    for relation in cut_to_news(wanted):
         rows = spark.table(relation)
         if len(named) <= FEW:
             cut = rows.where(F.col(key).isin(named))
@@ -177,6 +177,17 @@ def cut_down(
         code = code.replace(f"{relation}{only_news}", f"{view}{only_news}")
         inputs[relation] = cut
     return Cut(keys, code), inputs
+
+
+def cut_to_news(wanted: dict[str, Any]) -> list[str]:
+    """The relations that the model reads with_news."""
+    return list(dict.fromkeys(re.findall(rf"(\S+){re.escape(wanted['only_news'])}", wanted["code"])))
+
+
+def looked_up(wanted: dict[str, Any]) -> list[str]:
+    """The logs that the model reads whole: their news are no keys of its own."""
+    whole = set(wanted["logs"]) - set(cut_to_news(wanted))
+    return [log for log in whole if re.search(rf"{re.escape(log)}(?![\w`])", wanted["code"])]
 
 
 def elapsed(began: float) -> str:
