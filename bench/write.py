@@ -273,7 +273,7 @@ class Snapshot(Contender):
 
     def __init__(self, spark: SparkSession, schema: str, strategy: str, scratch: Path) -> None:
         super().__init__(spark, schema, f"dbt_snapshot_{strategy}")
-        self.scratch, self.source = scratch, f"{schema}.customers_{strategy}"
+        self.scratch, self.schema, self.source = scratch, schema, f"{schema}.customers_{strategy}"
         self.root = scratch / schema / self.name
         (self.root / "snapshots").mkdir(parents=True)
         by = {"updated_at": "source_event_ts"} if strategy == "timestamp" else {"check_cols": list(ATTRIBUTES)}
@@ -281,7 +281,7 @@ class Snapshot(Contender):
             "{name: snaps, version: 0.1.0, config-version: 2, profile: attest}\n"
         )
         source = {"name": "bench", "schema": schema, "tables": [{"name": f"customers_{strategy}"}]}
-        config = {"schema": schema, "unique_key": "bk", "strategy": strategy, "file_format": "delta"} | by
+        config = {"unique_key": "bk", "strategy": strategy, "file_format": "delta"} | by
         shot = {"name": self.name, "relation": f"source('bench', 'customers_{strategy}')", "config": config}
         declared = json.dumps({"sources": [source], "snapshots": [shot]})
         (self.root / "snapshots" / "it.yml").write_text(declared)
@@ -299,6 +299,7 @@ class Snapshot(Contender):
         return took
 
     def run(self) -> float:
+        os.environ["ATTEST_SCHEMA"] = self.schema
         places = ["--project-dir", self.root, "--profiles-dir", self.scratch, "--log-path", self.scratch / "logs"]
         done = dbtRunner().invoke(["--quiet", "snapshot", "--threads", "1", *map(str, places)])
         assert done.success, done.exception or [one.message for one in done.result.results]
