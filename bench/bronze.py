@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from attest.commits import newest
-from attest.land import PROPERTIES
+from attest.logs import PROPERTIES
 from attest.news import Note
 from attest.write import Table, append, create
 from lake import BRONZE, FIRST_DAY, build, keep, landed_rows, moved_without_logic, scratch_lake

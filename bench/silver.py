@@ -18,7 +18,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from attest.land import PROPERTIES
+from attest.logs import PROPERTIES
 from attest.news import Note
 from attest.project import Project, read_project
 from attest.why import explain, open_case

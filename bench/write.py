@@ -29,7 +29,7 @@ from typing import Any
 
 from attest import write
 from attest.commits import bytes_written, logged, newest
-from attest.land import PROPERTIES
+from attest.logs import PROPERTIES
 from attest.news import Note
 from attest.write import Table, append, create
 from dbt.cli.main import dbtRunner

@@ -13,7 +13,8 @@ from typing import Any
 
 from attest import write
 from attest.commits import newest
-from attest.land import PROPERTIES, land
+from attest.land import land
+from attest.logs import PROPERTIES
 from attest.news import Note
 from attest.session import isolated, start
 from attest.stage import new_delivery

@@ -89,6 +89,15 @@ def timeline(spark: SparkSession, evidence: DataFrame, *, made_by: Engine = OURS
     return spark.sql(sql("timeline", made_by=made_by, entity="customer", **reads, attributes=ATTRIBUTES))
 
 
+MARK = "mark_id string, feed string, partition string, since timestamp, marked_at timestamp, cleared_at timestamp"
+
+
+def marks(spark: SparkSession, rows: Iterable[tuple[str, datetime, datetime | None]]) -> None:
+    """Leaves the view `marks`: landings that are bad, each from when and to when."""
+    table = [(str(n), "worked", landing, None, *times) for n, (landing, *times) in enumerate(rows)]
+    spark.createDataFrame(table, MARK).createOrReplaceTempView("marks")
+
+
 RULE = (
     "entity string, attribute_group string, source_system string, rank int, rule string, coupled_to string, "
     "severity_order string, may_clear boolean, quorum int, freshness_limit string, clock string, "

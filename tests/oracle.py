@@ -172,6 +172,27 @@ DEMO_RULES = (
     Rule("status", "CORE", 2, "highest_rank"),
     Rule("status", "CRM", 1, "highest_rank"),
 )
+
+
+@dataclass(frozen=True)
+class Mark:
+    """C4 and S6: what a run delivered is left out by whoever knows of the mark and not of its clearing."""
+
+    run: str
+    marked_at: str
+    cleared_at: str | None = None
+
+    def stood(self, known_at: str | None) -> bool:
+        if known_at is None:
+            return self.cleared_at is None
+        return self.marked_at <= known_at and (self.cleared_at is None or known_at < self.cleared_at)
+
+
+def counted(events: Sequence[Event], marks: Sequence[Mark], known_at: str | None) -> list[Event]:
+    marked = {mark.run for mark in marks if mark.stood(known_at)}
+    return [event for event in events if event.get("ingest_run_id") not in marked]
+
+
 Held = tuple[Any, str | None, str | None]  # value, source, caveat
 NOBODY: Held = (None, None, None)
 
@@ -218,9 +239,11 @@ def held_at(
     known_at: str | None,
     rules: Sequence[Rule] = DEMO_RULES,
     without: Assertion | None = None,
+    marks: Sequence[Mark] = (),
 ) -> dict[str, Held] | None:
     """What is held of each attribute, on whose word, and with which caveat."""
-    known = [a for a in in_order(read(events)) if a.at <= as_at and (known_at is None or a.arrival <= known_at)]
+    left = counted(events, marks, known_at)
+    known = [a for a in in_order(read(left)) if a.at <= as_at and (known_at is None or a.arrival <= known_at)]
     known = [a for a in known if a != without]
     if not known:
         return None

@@ -4,7 +4,7 @@
     `before` are the bases stamped so far, or none: a basis names the landings that it adds
     to theirs, so that all of its evidence can be told again, whatever lands later.
 #}
-{% macro basis(belief, evidence, assertions, rules, before) -%}
+{% macro basis(belief, evidence, assertions, rules, marks, before) -%}
 
 with known as (
 
@@ -42,6 +42,15 @@ earlier as (
 
 ),
 
+marked as (
+
+    select array_sort(collect_list(mark_id)) as marks
+
+    from {{ marks }}
+    where cleared_at is null
+
+),
+
 content as (
 
     {{ content_of(belief) | indent(4) }}
@@ -52,6 +61,7 @@ select
     known.at as known_at,
     ruled.rule_set_hash,
     array_except(landed.landings, earlier.landings) as landings,
+    marked.marks,
     content.beliefs,
     content.content
 
@@ -59,6 +69,7 @@ from known
 cross join ruled
 cross join landed
 cross join earlier
+cross join marked
 cross join content
 where known.at is not null
 

@@ -31,7 +31,9 @@ select
 from {{ spoken }} as said
 {%- if lines %}
 inner join {{ lines }} as line
-    on said.bk = line.bk and said.known_from <= line.known_by and said.assertion_id <> line.without
+    on said.bk = line.bk
+    and {{ is_within('line.known_by', 'said.known_from', 'said.known_until') }}
+    and said.assertion_id <> line.without
 inner join {{ periods }} as period
     on line.period = period.period
 {%- else %}

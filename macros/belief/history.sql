@@ -10,7 +10,7 @@ with spoken as (
 
     {{ spoken(assertions) | indent(4) }}
     {%- if known_at is not none %}
-    where known_from <= {{ known_at }}
+    where {{ is_within(known_at, 'known_from', 'known_until') }}
     {%- endif %}
 
 ),

@@ -32,7 +32,9 @@ explained as (
 
     from changed
     left join {{ assertions }} as said
-        on changed.bk = said.bk and changed.after.assertion_id = said.assertion_id
+        on changed.bk = said.bk
+        and changed.after.assertion_id = said.assertion_id
+        and {{ is_within(second, 'said.known_from', 'said.known_until') }}
     left join {{ rules }} as ruled
         on changed.attribute = ruled.attribute and changed.after.rule_id = ruled.rule_id
     left join {{ rules }} as was_ruled

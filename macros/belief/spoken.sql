@@ -14,6 +14,7 @@ select
     effective_ts as at,
     if(clock = 'source', position, position + 1000000000000) as position,
     known_from,
+    known_until,
     expires_at,
     mentions,
     cast(is_deleted as string) as is_deleted

@@ -57,16 +57,22 @@ from (
         * except (recorded_at),
         recorded_at_last as recorded_at,
         ingest_ts < recorded_at_last as is_backfilled,
-        sha2(concat(
-            'absence',
-            {{ encode('bk') }},
-            {{ encode('source_system') }},
-            {{ encode('feed') }},
-            {{ encode('cast(unix_micros(as_of) as string)') }}
-        ), 256) as assertion_id
+        {{ absence_id(bk='bk', feed='feed') | indent(8) }} as assertion_id
 
     from inferred
     where place = 1
 ) as identified
 
+{%- endmacro %}
+
+
+{# One snapshot deletes an entity once, on the word of the feed's source. #}
+{% macro absence_id(bk, feed) -%}
+sha2(concat(
+    'absence',
+    {{ encode(bk) }},
+    {{ encode('source_system') }},
+    {{ encode(feed) }},
+    {{ encode('cast(unix_micros(source_event_ts) as string)') }}
+), 256)
 {%- endmacro %}

@@ -14,6 +14,7 @@
 {%- set order = build_order(code) -%}
 {%- do order.update({'only_news': only_news(key), 'new_by': config.get('new_by'), 'touched_by': config.get('touched_by')}) -%}
 {%- do order.update({'rebuild': [var('rebuild')] if var('rebuild', []) is string else var('rebuild', [])}) -%}
+{%- do order.update({'touched_on': touched_on(order.references)}) -%}
 {%- do order.update({'found_by': by_relation(config.get('found_by', {}), order.logs)}) -%}
 {%- do order.table.update({'key': key, 'identity': config.get('identity', [])}) -%}
 {%- if model.language == 'python' %}
@@ -41,6 +42,16 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
 } -%}
 {%- do order.update(lineage_of(model)) -%}
 {{ return(order) }}
+{%- endmacro %}
+
+
+{# Marks concern the entities that their partitions speak of. #}
+{% macro touched_on(references) -%}
+{%- set conditions = {} -%}
+{%- for reference in references if reference.replace('`', '').split('.')[-1] == 'marks' -%}
+    {%- do conditions.update({reference: covers('edited', 'log')}) -%}
+{%- endfor -%}
+{{ return(conditions) }}
 {%- endmacro %}
 
 

@@ -1,6 +1,7 @@
 {#
-    A landing table: made empty where it is missing, so that a project builds before anything
-    landed; a column that is new since is added, all else is left alone. `attest land` writes it.
+    A log that commands write, such as a landing table: made empty where it is missing, so that a
+    project builds before there is anything in it; a column that is new since is added, all else is
+    left alone. Config: `rows`, what it holds (landing, unless it says otherwise).
 #}
 {% materialization landing, adapter='spark' -%}
 
@@ -8,10 +9,10 @@
 {%- call statement('main', language='python') %}
 import json
 
-from attest.land import ensure_table
+from attest.logs import ROWS, ensure_log
 from attest.write import Table
 
-outcome = ensure_table(spark, Table(**json.loads({{ tojson(tojson(declared_table())) }})))
+outcome = ensure_log(spark, Table(**json.loads({{ tojson(tojson(declared_table())) }})), ROWS["{{ config.get('rows', 'landing') }}"])
 {%- endcall %}
 {{ return({'relations': [relation]}) }}
 

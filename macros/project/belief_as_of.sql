@@ -7,13 +7,15 @@
 #}
 {% macro belief_as_of(entity, as_at, known_at=none, keys=none) -%}
 
+{%- set assertions = ref(entity ~ ('_states' if known_at is none else '_as_known')) -%}
 (
     select * except (as_at, known_at)
 
     from {{ belief_for(
         entity=entity,
-        asked=everyone_at(of_keys(ref(entity ~ '_states'), keys), as_at, known_at),
-        keys=keys
+        asked=everyone_at(of_keys(assertions, keys), as_at, known_at),
+        keys=keys,
+        assertions=assertions
     ) | indent(4) }}
 )
 

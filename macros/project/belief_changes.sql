@@ -8,7 +8,7 @@
 
 (
     {{ restatements(
-        assertions=ref(entity ~ '_states'),
+        assertions=ref(entity ~ '_as_known'),
         rules=ref(entity ~ '_rules'),
         attributes=attributes_of(entity).keys() | list + ['is_deleted'],
         known_at_1=known_at_1,

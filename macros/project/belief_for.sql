@@ -4,13 +4,14 @@
 
     Law S7: a question about an entity that nobody had spoken of by then has no answer row.
     Without its indentation, so that a view may ask: the embedded catalog takes views of 32,700
-    characters at the most. `keys` says of which entities is asked, where that is known beforehand.
+    characters at the most. `keys` says of which entities is asked, where that is known beforehand;
+    `assertions` names the states where nothing is asked of earlier knowledge.
 #}
-{% macro belief_for(entity, asked, keys=none) -%}
+{% macro belief_for(entity, asked, keys=none, assertions=none) -%}
 
 {%- set attributes = attributes_of(entity) -%}
 {%- set engine = answers(
-    assertions=of_keys(ref(entity ~ '_states'), keys),
+    assertions=of_keys(assertions or ref(entity ~ '_as_known'), keys),
     asked='these_questions',
     rules=ref(entity ~ '_rules'),
     attributes=attributes.keys() | list + ['is_deleted']

@@ -8,7 +8,7 @@
 
 (
     {{ state_at(
-        assertions=ref(entity ~ '_states'),
+        assertions=ref(entity ~ ('_states' if known_at is none else '_as_known')),
         as_at=as_at,
         known_at=known_at,
         attributes=attributes_of(entity),

@@ -14,7 +14,11 @@ with known as (
     from {{ assertions }}
     where clock = '{{ clock }}'
         and effective_ts <= {{ instant_or_null(as_at) }}
-        and ({{ instant_or_null(known_at) }} is null or known_from <= {{ instant_or_null(known_at) }})
+        and if(
+            {{ instant_or_null(known_at) }} is null,
+            known_until is null,
+            {{ is_within(instant_or_null(known_at), 'known_from', 'known_until') }}
+        )
 
 ),
 

@@ -63,7 +63,8 @@ numbered as (
 
 select
     * except (carried),
-    carried.*
+    carried.*,
+    cast(null as timestamp) as known_until
 
 from (
     {{ close_versions('numbered') | indent(4) }}

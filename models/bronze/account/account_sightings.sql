@@ -1,1 +1,1 @@
-{{ sightings(evidence=with_news(ref('account_assertions'))) }}
+{{ sightings(evidence=unmarked(with_news(ref('account_assertions')), ref('marks'))) }}

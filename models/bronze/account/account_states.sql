@@ -1,5 +1,5 @@
 {{ states(
-    arrivals=with_news(ref('account_assertions')),
+    arrivals=unmarked(with_news(ref('account_assertions')), ref('marks')),
     sightings=ref('account_sightings'),
     attributes=attributes_of('account')
 ) }}

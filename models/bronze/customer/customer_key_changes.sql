@@ -1,4 +1,4 @@
 {{ key_changes(
-    evidence=ref('customer_assertions'),
+    evidence=unmarked(ref('customer_assertions'), ref('marks')),
     attributes=attributes_of('customer')
 ) }}

@@ -1,1 +1,1 @@
-{{ sightings(evidence=with_news(ref('customer_assertions'))) }}
+{{ sightings(evidence=unmarked(with_news(ref('customer_assertions')), ref('marks'))) }}

@@ -1,6 +1,6 @@
 {{ states(
     arrivals=with_derived(
-        evidence=with_news(ref('customer_assertions')),
+        evidence=unmarked(with_news(ref('customer_assertions')), ref('marks')),
         derived=[
             with_news(ref('customer_absences')),
             with_news(ref('customer_key_changes')),

@@ -1,1 +1,1 @@
-{{ sightings(evidence=with_news(ref('holding_assertions'))) }}
+{{ sightings(evidence=unmarked(with_news(ref('holding_assertions')), ref('marks'))) }}

@@ -1,5 +1,5 @@
 {{ states(
-    arrivals=with_news(ref('holding_assertions')),
+    arrivals=unmarked(with_news(ref('holding_assertions')), ref('marks')),
     sightings=ref('holding_sightings'),
     attributes=attributes_of('holding')
 ) }}

@@ -1,6 +1,6 @@
 {{ absences(
-    evidence=ref('instrument_assertions'),
-    snapshots=ref('instrument_snapshots'),
+    evidence=unmarked(ref('instrument_assertions'), ref('marks')),
+    snapshots=unmarked_snapshots(ref('instrument_snapshots'), ref('marks')),
     rulings=ref('snapshot_rulings'),
     attributes=dict(attributes_of('instrument'), **untracked_of('instrument'))
 ) }}

@@ -1,1 +1,1 @@
-{{ sightings(evidence=with_news(ref('instrument_assertions'))) }}
+{{ sightings(evidence=unmarked(with_news(ref('instrument_assertions')), ref('marks'))) }}

@@ -1,7 +1,7 @@
 {{ judge_snapshots(
-    landings=[with_news(ref('landing_listings'))],
-    evidence=ref('instrument_assertions'),
-    decided=load_cached_relation(this),
+    landings=[unmarked(with_news(ref('landing_listings')), ref('marks'))],
+    evidence=unmarked(ref('instrument_assertions'), ref('marks')),
+    decided=unmarked_snapshots(load_cached_relation(this), ref('marks')) if load_cached_relation(this) else none,
     rulings=ref('snapshot_rulings'),
     promises=ref('promises'),
     attributes=dict(attributes_of('instrument'), **untracked_of('instrument'))

@@ -1,6 +1,6 @@
 {{ states(
     arrivals=with_derived(
-        evidence=with_news(ref('instrument_assertions')),
+        evidence=unmarked(with_news(ref('instrument_assertions')), ref('marks')),
         derived=[with_news(ref('instrument_absences'))]
     ),
     sightings=ref('instrument_sightings'),

@@ -1,6 +1,6 @@
 {{ transactions(
     entity='payment',
-    assertions=with_news(ref('payment_assertions')),
+    assertions=unmarked(with_news(ref('payment_assertions')), ref('marks')),
     attributes=attributes_of('payment'),
     corrects='corrects'
 ) }}

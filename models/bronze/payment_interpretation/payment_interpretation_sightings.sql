@@ -1,1 +1,1 @@
-{{ sightings(evidence=with_news(ref('payment_interpretation_assertions'))) }}
+{{ sightings(evidence=unmarked(with_news(ref('payment_interpretation_assertions')), ref('marks'))) }}

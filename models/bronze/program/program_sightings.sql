@@ -1,1 +1,1 @@
-{{ sightings(evidence=with_news(ref('program_assertions'))) }}
+{{ sightings(evidence=unmarked(with_news(ref('program_assertions')), ref('marks'))) }}

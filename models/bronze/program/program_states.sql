@@ -1,5 +1,5 @@
 {{ states(
-    arrivals=with_news(ref('program_assertions')),
+    arrivals=unmarked(with_news(ref('program_assertions')), ref('marks')),
     sightings=ref('program_sightings'),
     attributes=attributes_of('program')
 ) }}

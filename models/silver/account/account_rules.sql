@@ -2,6 +2,6 @@
     entity='account',
     precedence=ref('precedence'),
     attribute_groups=ref('attribute_groups'),
-    assertions=ref('account_assertions'),
+    assertions=unmarked(ref('account_assertions'), ref('marks')),
     basis=var('basis', none)
 ) }}

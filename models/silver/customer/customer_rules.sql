@@ -2,6 +2,6 @@
     entity='customer',
     precedence=ref('precedence'),
     attribute_groups=ref('attribute_groups'),
-    assertions=ref('customer_assertions'),
+    assertions=unmarked(ref('customer_assertions'), ref('marks')),
     basis=var('basis', none)
 ) }}

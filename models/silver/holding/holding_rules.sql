@@ -2,6 +2,6 @@
     entity='holding',
     precedence=ref('precedence'),
     attribute_groups=ref('attribute_groups'),
-    assertions=ref('holding_assertions'),
+    assertions=unmarked(ref('holding_assertions'), ref('marks')),
     basis=var('basis', none)
 ) }}

@@ -3,5 +3,6 @@
     evidence=ref('instrument_assertions'),
     assertions=ref('instrument_states'),
     rules=ref('instrument_rules'),
+    marks=ref('marks'),
     before=load_cached_relation(this)
 ) }}

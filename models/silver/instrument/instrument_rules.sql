@@ -2,6 +2,6 @@
     entity='instrument',
     precedence=ref('precedence'),
     attribute_groups=ref('attribute_groups'),
-    assertions=ref('instrument_assertions'),
+    assertions=unmarked(ref('instrument_assertions'), ref('marks')),
     basis=var('basis', none)
 ) }}

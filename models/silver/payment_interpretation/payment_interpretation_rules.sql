@@ -2,6 +2,6 @@
     entity='payment_interpretation',
     precedence=ref('precedence'),
     attribute_groups=ref('attribute_groups'),
-    assertions=ref('payment_interpretation_assertions'),
+    assertions=unmarked(ref('payment_interpretation_assertions'), ref('marks')),
     basis=var('basis', none)
 ) }}

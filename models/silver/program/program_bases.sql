@@ -3,5 +3,6 @@
     evidence=ref('program_assertions'),
     assertions=ref('program_states'),
     rules=ref('program_rules'),
+    marks=ref('marks'),
     before=load_cached_relation(this)
 ) }}

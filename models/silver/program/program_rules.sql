@@ -2,6 +2,6 @@
     entity='program',
     precedence=ref('precedence'),
     attribute_groups=ref('attribute_groups'),
-    assertions=ref('program_assertions'),
+    assertions=unmarked(ref('program_assertions'), ref('marks')),
     basis=var('basis', none)
 ) }}

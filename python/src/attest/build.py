@@ -7,7 +7,7 @@ import json
 import re
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -74,21 +74,14 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
     named = wanted.get("rebuild", []) if wanted["materialized"] == "replace_by_key" else []
     if news.is_nothing and not (named and target is not None):
         return Outcome("no news")
-    touched = touched_keys(spark, news=news, key=table.key, by=wanted["touched_by"]) if news.edited else None
-    if news.edited:
-        # Readers learn of it from the generation: no log of theirs tells what an edit did.
-        note = replace(news.note, generation=uuid.uuid4().hex)
-        news = replace(news, note=note, ranges=None if touched is None else news.ranges)
-    if named and not (news.edited and touched is None):
-        asked = spark.createDataFrame([(key,) for key in named], f"{table.key} string")
-        touched = asked if touched is None else asked.union(touched)
+    if wanted["materialized"] == "by_difference" and not (target is None or news.is_everything):
+        written = write.replace_difference(spark, table, spark.sql(wanted["code"]), note=news.note, since=since)
+        return Outcome(f"{written.primitive}: {written.rows} rows", written)
+    news, touched = with_edits(spark, wanted, news, named)
     if is_log and target is not None and target.note is not None:
         # Whatever made it read everything again, what a log has stays: its readers need not start anew.
         news = replace(news, note=replace(news.note, generation=target.note.generation))
 
-    if wanted["materialized"] == "by_difference" and not (target is None or news.is_everything):
-        written = write.replace_difference(spark, table, spark.sql(wanted["code"]), note=news.note, since=since)
-        return Outcome(f"{written.primitive}: {written.rows} rows", written)
     found_by = wanted.get("found_by", {})
     if target is not None and found_by and not news.is_everything:
         facts = spark.table(table.name)
@@ -116,6 +109,26 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
             written = write.replace_by_key(spark, table, rows, keys=cut.keys, note=news.note, since=since)
     scope = f"{count} {table.key}"
     return Outcome(f"{written.primitive}: {scope}, {written.rows} rows, {elapsed(began)}", written, count)
+
+
+def with_edits(
+    spark: SparkSession, wanted: dict[str, Any], news: News, named: Sequence[str]
+) -> tuple[News, DataFrame | None]:
+    """The news with what edits of references add, and the keys that those concern or that somebody named."""
+    key, on = wanted["table"]["key"], wanted["touched_on"]
+    touched = None
+    if news.edited:
+        touched = touched_keys(spark, news=news, key=key, by=wanted["touched_by"], on=on)
+        # Readers learn of an edit from the generation: no log of theirs tells what it did. Of a mark they learn as
+        # this table does, or from its change feed.
+        if touched is None or news.edited.keys() - on.keys():
+            news = replace(news, note=replace(news.note, generation=uuid.uuid4().hex))
+        if touched is None:
+            return replace(news, ranges=None), None
+    if named:
+        asked = spark.createDataFrame([(one,) for one in named], f"{key} string")
+        touched = asked if touched is None else asked.union(touched)
+    return news, touched
 
 
 @dataclass(frozen=True)
@@ -221,9 +234,10 @@ def build_reference(spark: SparkSession, order: str) -> Outcome:
 
 
 def lineage(wanted: dict[str, Any], *, definition: str) -> Lineage:
-    return Lineage(
-        wanted["logs"], wanted["inputs"], wanted["references"], definition, wanted.get("touched_by") is not None
-    )
+    everywhere = wanted.get("touched_by") is not None or wanted["materialized"] == "by_difference"
+    somewhere = wanted["touched_on"] if wanted["materialized"] == "replace_by_key" else ()
+    local = wanted["references"] if everywhere else somewhere
+    return Lineage(wanted["logs"], wanted["inputs"], wanted["references"], definition, local)
 
 
 def definition(spark: SparkSession, wanted: dict[str, Any]) -> str:

@@ -25,7 +25,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from attest import write
-from attest.build import Outcome
 from attest.captures import Capture, find_captures, from_micros, verified, with_sums
 from attest.commits import location
 from attest.contract import FULL, INCREMENTAL, Feed
@@ -35,10 +34,10 @@ from attest.formats import Row, sum_of
 from attest.gate import REJECTED, Verdict
 from attest.kept import STAGING as STAGED_IN
 from attest.ledger import PENDING, Accepted, decide, facts
+from attest.logs import LANDING, ensure_log
 from attest.measure import Tally
-from attest.news import NOT_YET, Note, standing
+from attest.news import Note, standing
 from attest.record import ACCEPTED, NOTICE, QUARANTINED
-from attest.retry import retried
 from attest.stage import (
     CONTROL,
     FORMATS,
@@ -60,19 +59,6 @@ from attest.write import Table
 
 STAGING = "ATTEST_STAGING"
 ROUNDS, CAPTURES_BETWEEN = 100, 100
-DDL = """
-    landing_id string, feed string, source_type string, source_path string, source_file string,
-    source_record bigint, ingest_run_id string, ingest_ts timestamp, recorded_at timestamp,
-    inheritance string, status string, scope string, released_at timestamp, released_from string,
-    record string, fields map<string, string>, source_event_ts timestamp,
-    source_event_finer bigint, source_sequence array<decimal(38, 10)>, expires_at timestamp,
-    remark string, moved_from string, quarantine_reason string, quarantine_detail string, verdict string, clock string
-"""
-PROPERTIES = {
-    "delta.appendOnly": "true",
-    "delta.enableChangeDataFeed": "true",
-    "delta.logRetentionDuration": "interval 3650 days",
-}
 
 
 @dataclass(frozen=True)
@@ -101,34 +87,6 @@ class Landed:
     @property
     def verdict(self) -> Verdict | None:
         return self.landings[-1].verdict if self.landings else None
-
-
-def ensure_table(spark: SparkSession, table: Table) -> Outcome:
-    """An empty landing table where there is none; one that is there gets the columns that are new since.
-
-    Of several callers who find none, one makes it and the others find it: a table that is made is never made anew.
-    """
-    made, _ = retried(lambda: make_or_extend(spark, table), of=table.name)
-    return made
-
-
-def make_or_extend(spark: SparkSession, table: Table) -> Outcome:
-    if spark.catalog.tableExists(table.name):
-        return Outcome(add_new_columns(spark, table.name))
-    spark.sql(f"create schema if not exists {table.name.rpartition('.')[0]}")
-    declared = replace(table, properties={**PROPERTIES, **table.properties})
-    write.create(spark, declared, spark.createDataFrame([], DDL), note=Note(uuid.uuid4().hex), since=NOT_YET)
-    return Outcome("made, empty")
-
-
-def add_new_columns(spark: SparkSession, table: str) -> str:
-    held = set(spark.table(table).columns)
-    new = [field for field in spark.createDataFrame([], DDL).schema if field.name not in held]
-    if not new:
-        return "there"
-    added = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in new)
-    spark.sql(f"alter table {table} add columns ({added})")
-    return f"there; added {added}"
 
 
 def land(
@@ -161,7 +119,7 @@ def land_what_can_be(
     Files that appear in a folder meanwhile land in a commit of their own, until none does.
     """
     refuse_idle_claims(feed, delivery)
-    ensure_table(spark, Table(table, description="One row a received record, as received."))
+    ensure_log(spark, Table(table, description="One row a received record, as received."), LANDING)
     if feed.format == "capture":
         return land_captures(spark, feed, table, paths, delivery, say)
     before = landed_by_run(spark, table, delivery)
@@ -189,7 +147,7 @@ def land_what_can_be(
 def land_rows(spark: SparkSession, *, feed: Feed, table: str, sources: Sequence[Source], delivery: Delivery) -> Landed:
     """Land what is in no file, such as a topic's messages; what the same run landed before is left out."""
     refuse_idle_claims(feed, delivery)
-    ensure_table(spark, Table(table, description="One row a received record, as received."))
+    ensure_log(spark, Table(table, description="One row a received record, as received."), LANDING)
     before = landed_by_run(spark, table, delivery)
     new = [source for source in sources if whole_name(source.path) not in before]
     landing = land_sources(spark, feed, table, new, delivery, silent)
@@ -347,7 +305,7 @@ def commit(spark: SparkSession, table: str, folder: Path, landings: Sequence[Lan
     if judged.is_dir():
         current = standing(spark, table)
         note = current.note if current and current.note else Note(uuid.uuid4().hex)
-        write.append(spark, Table(table), spark.read.schema(DDL).parquet(str(judged)), note=note)
+        write.append(spark, Table(table), spark.read.schema(LANDING).parquet(str(judged)), note=note)
 
 
 def refuse_idle_claims(feed: Feed, delivery: Delivery) -> None:

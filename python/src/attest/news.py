@@ -115,13 +115,13 @@ class News:
 
 @dataclass(frozen=True)
 class Lineage:
-    """What a table is made from. Where edits are local, an edited reference is no news of everything."""
+    """What a table is made from. An edit of a reference that is local is no news of everything."""
 
     logs: Sequence[str]
     inputs: Sequence[str] = ()
     references: Sequence[str] = ()
     definition: str = ""
-    edits_are_local: bool = False
+    local: Collection[str] = ()
 
 
 def find_news(spark: SparkSession, made_from: Lineage, *, target: Standing | None) -> News:
@@ -159,8 +159,7 @@ def find_news(spark: SparkSession, made_from: Lineage, *, target: Standing | Non
     changed = {table for table in known.keys() | before.seen.keys() if known.get(table) != before.seen.get(table)}
     edited: dict[str, int] = {}
     for table in sorted(changed):
-        is_local = made_from.edits_are_local and table in references
-        built_from = version_with(spark, table, before.seen.get(table)) if is_local else None
+        built_from = version_with(spark, table, before.seen.get(table)) if table in made_from.local else None
         if built_from is None:
             return everything
         edited[table] = built_from
@@ -228,22 +227,32 @@ def found_keys(
     return None if counted.found > counted.all * WORTH_IT else joined.where(concerned).select(key).distinct()
 
 
-def touched_keys(spark: SparkSession, *, news: News, key: str, by: str) -> DataFrame | None:
-    """The keys that edits concern: those whose logs share a value of `by` with a row that is not what it was.
+def touched_keys(
+    spark: SparkSession, *, news: News, key: str, by: str | None, on: Mapping[str, str]
+) -> DataFrame | None:
+    """The keys that edits concern: those whose logs have something to do with a row that is not what it was.
 
-    None where that is everyone, or nearly: a row without that value concerns all, and so does one that many share.
+    That is a value of `by` that they share or, for the references that `on` names, its condition on `edited`, the
+    row, and `log`. None where that is everyone, or nearly: a row without that value concerns all, and so does one
+    that many share.
     """
-    values: set[str] = set()
+    logs = [spark.table(log) for log in news.note.read]
+    touched: list[DataFrame] = []
     for reference, version in news.edited.items():
         now = spark.table(reference)
         before = spark.read.option("versionAsOf", version).table(reference)
         if now.columns != before.columns:
             return None
-        differing = now.exceptAll(before).union(before.exceptAll(now)).select(by).distinct().collect()
-        if any(row[0] is None for row in differing):
-            return None
-        values |= {row[0] for row in differing}
-    heard = reduce(DataFrame.union, [spark.table(log).select(key, by) for log in news.note.read])
-    concerned = heard.groupBy(key).agg(F.max(F.col(by).isin(sorted(values))).alias("is_touched"))
-    counted = concerned.agg(F.count_if("is_touched").alias("touched"), F.count("*").alias("all")).collect()[0]
-    return None if counted.touched > counted.all * WORTH_IT else concerned.where("is_touched").select(key)
+        differing = now.exceptAll(before).union(before.exceptAll(now))
+        if reference in on:
+            edited, condition = F.broadcast(differing).alias("edited"), F.expr(on[reference])
+            touched += [log.alias("log").join(edited, condition, "left_semi").select(f"log.{key}") for log in logs]
+        else:
+            assert by is not None
+            values = {row[0] for row in differing.select(by).distinct().collect()}
+            if None in values:
+                return None
+            touched += [log.where(F.col(by).isin(sorted(values))).select(key) for log in logs]
+    concerned = reduce(DataFrame.union, touched).distinct()
+    everyone = reduce(DataFrame.union, [log.select(key) for log in logs]).distinct()
+    return None if concerned.count() > everyone.count() * WORTH_IT else concerned

@@ -3,9 +3,9 @@
 
     Law B1: it is derived from all of the evidence, so an assertion that is missing means a
     key that was not rebuilt, and a stray one a key that was not emptied. Law B9: what the
-    gate rejected is in no state; laws B1 and B8: what was derived is.
+    gate rejected is in no state, nor is what is marked (law C4); laws B1 and B8: what was derived is.
 #}
-{% test every_assertion_is_there(model, evidence, derived=[]) %}
+{% test every_assertion_is_there(model, evidence, marks, derived=[]) %}
 
 select *
 
@@ -37,7 +37,7 @@ from (
             assertion_id,
             false as is_kept
 
-        from {{ evidence }}
+        from {{ unmarked(evidence, marks) }} as kept
         where verdict <> 'REJECT_FOR_AUTHORITATIVE_BRONZE'
         {%- for assertions in derived %}
 

@@ -1,9 +1,9 @@
 {#
     The events of each key and their repeats are as many as the assertions of the evidence.
 
-    Laws B7 and E2: an event is told once or often, and no telling is lost.
+    Laws B7 and E2: an event is told once or often, and no telling is lost. What is marked is left out (law C4).
 #}
-{% test every_telling_is_counted(model, evidence) %}
+{% test every_telling_is_counted(model, evidence, marks) %}
 
 with counted as (
 
@@ -22,7 +22,7 @@ told as (
         bk,
         count(*) as assertions
 
-    from {{ evidence }}
+    from {{ unmarked(evidence, marks) }} as kept
     group by bk
 
 )

@@ -1,0 +1,1 @@
+-- Written by `attest mark`, `attest resume` and `attest unmark`; a build only makes it, empty, where it is missing.
