@@ -5,7 +5,7 @@ ATTEST_TARGET ?= local
 export ATTEST_TARGET
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
-.PHONY: help setup build test prove check bench-bronze bench-silver bench-gold bench-write bench-build lock clean
+.PHONY: help setup build test prove check bench-bronze bench-silver bench-gold bench-write bench-build bench-land lock clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ bench-gold: setup ## time the as-of join of facts beside three others (FACTS, VE
 
 bench-build: setup ## time a build without news and with one changed entity beside an empty project (ROUNDS=3)
 	@$(BIN)/python bench/build.py
+
+bench-land: setup ## time landing by drop, file and stream beside Spark's bare append (FILES, EACH, EVENTS, BATCHES, ROUNDS, CASES)
+	@$(BIN)/python bench/land.py
 
 lock: ## resolve python/requirements.in anew (needs uv in .venv)
 	@cd python && ../$(BIN)/uv pip compile requirements.in --override requirements.overrides --universal \

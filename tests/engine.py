@@ -92,9 +92,12 @@ def timeline(spark: SparkSession, evidence: DataFrame, *, made_by: Engine = OURS
 MARK = "mark_id string, feed string, partition string, since timestamp, marked_at timestamp, cleared_at timestamp"
 
 
-def marks(spark: SparkSession, rows: Iterable[tuple[str, datetime, datetime | None]]) -> None:
+def marks(spark: SparkSession, rows: Iterable[tuple[str, str, str | None]]) -> None:
     """Leaves the view `marks`: landings that are bad, each from when and to when."""
-    table = [(str(n), "worked", landing, None, *times) for n, (landing, *times) in enumerate(rows)]
+    table = [
+        (str(number), "worked", landing, None, *(at and datetime.fromisoformat(at) for at in times))
+        for number, (landing, *times) in enumerate(rows)
+    ]
     spark.createDataFrame(table, MARK).createOrReplaceTempView("marks")
 
 

@@ -65,7 +65,7 @@ def marked(root_session: SparkSession, histories: dict[str, list[Event]]) -> Spa
     everything = [event for events in histories.values() for event in events]
     evidence = engine.assertions(spark, landings(everything)).localCheckpoint()
     evidence.createOrReplaceTempView("everything")
-    engine.marks(spark, [(mark.run, instant(mark.marked_at), instant(mark.cleared_at)) for mark in MARKS])
+    engine.marks(spark, [(mark.run, mark.marked_at, mark.cleared_at) for mark in MARKS])
     kept = spark.sql(f"select * from {engine.sql('unmarked', evidence='everything', marks='marks')}")
     engine.states(spark, kept).localCheckpoint().createOrReplaceTempView("states")
     known = engine.sql(
@@ -75,10 +75,6 @@ def marked(root_session: SparkSession, histories: dict[str, list[Event]]) -> Spa
     rules = engine.rules(spark, [seed_row(rule) for rule in RULE_SETS[RULES]], GROUPS)
     rules.localCheckpoint().createOrReplaceTempView("rules")
     return spark
-
-
-def instant(at: str | None) -> datetime | None:
-    return None if at is None else datetime.fromisoformat(at)
 
 
 def test_laws_c4_and_s6_every_answer_leaves_out_what_was_marked_then(

@@ -32,7 +32,8 @@ from {{ spoken }} as said
 {%- if lines %}
 inner join {{ lines }} as line
     on said.bk = line.bk
-    and {{ is_within('line.known_by', 'said.known_from', 'said.known_until') }}
+    and said.known_from <= line.known_by
+    and coalesce(said.known_until > line.known_by, true)
     and said.assertion_id <> line.without
 inner join {{ periods }} as period
     on line.period = period.period

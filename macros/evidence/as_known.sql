@@ -33,10 +33,9 @@ with concerned as (
         mark.cleared_at
 
     from {{ evidence }} as log
-    left semi join {{ snapshots }} as snapshot
-        on log.feed = snapshot.feed
     inner join {{ marks }} as mark
         on log.feed = mark.feed
+    where log.feed in (select feed from {{ snapshots }} as judged)
     {%- endif %}
 
 ),
@@ -198,8 +197,8 @@ substring({{ name }}, instr({{ name }}, ' ') + 1)
 
 {# Whether a mark stood at an instant. #}
 {% macro stood(mark, at) -%}
-{{ mark }}.marked_at <= {{ at }}
-and coalesce({{ mark }}.cleared_at > {{ at }}, true)
+{{ at }} >= {{ mark }}.marked_at
+and coalesce({{ at }} < {{ mark }}.cleared_at, true)
 {%- endmacro %}
 
 

@@ -5,13 +5,13 @@
     then it speaks of all that was recorded since.
 #}
 {% macro covers(mark, log) -%}
-{{ mark }}.feed = {{ log }}.feed
+{{ log }}.feed = {{ mark }}.feed
 and ({{ mark }}.partition in ({{ log }}.landing_id, {{ log }}.source_path) or {{ log }}.recorded_at >= {{ mark }}.since)
 {%- endmacro %}
 
 
 {# A snapshot is one landing, so no file of it is marked by itself. #}
 {% macro covers_snapshot(mark, snapshot) -%}
-{{ mark }}.feed = {{ snapshot }}.feed
-and ({{ mark }}.partition = {{ snapshot }}.landing_id or {{ snapshot }}.recorded_at >= {{ mark }}.since)
+{{ snapshot }}.feed = {{ mark }}.feed
+and ({{ snapshot }}.landing_id = {{ mark }}.partition or {{ snapshot }}.recorded_at >= {{ mark }}.since)
 {%- endmacro %}

@@ -1,18 +1,20 @@
 {#
     A log that commands write, such as a landing table: made empty where it is missing, so that a
     project builds before there is anything in it; a column that is new since is added, all else is
-    left alone. Config: `rows`, what it holds (landing, unless it says otherwise).
+    left alone. Config: `rows`, what it holds (landing, unless it says otherwise), or its columns
+    themselves, `columns_held`.
 #}
 {% materialization landing, adapter='spark' -%}
 
 {%- set relation = this.incorporate(type='table') -%}
+{%- set columns = tojson(config.get('columns_held')) if config.get('columns_held') else 'ROWS["' ~ config.get('rows', 'landing') ~ '"]' -%}
 {%- call statement('main', language='python') %}
 import json
 
 from attest.logs import ROWS, ensure_log
 from attest.write import Table
 
-outcome = ensure_log(spark, Table(**json.loads({{ tojson(tojson(declared_table())) }})), ROWS["{{ config.get('rows', 'landing') }}"])
+outcome = ensure_log(spark, Table(**json.loads({{ tojson(tojson(declared_table())) }})), {{ columns }})
 {%- endcall %}
 {{ return({'relations': [relation]}) }}
 

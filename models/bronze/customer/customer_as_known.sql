@@ -1,4 +1,4 @@
-{{ as_known(
+{{ squeezed(as_known(
     states=ref('customer_states'),
     evidence=ref('customer_assertions'),
     marks=ref('marks'),
@@ -6,4 +6,4 @@
     snapshots=with_truncates(ref('customer_snapshots'), ref('customer_truncates')),
     rulings=ref('snapshot_rulings'),
     carries_keys=true
-) }}
+)) }}

@@ -1,6 +1,6 @@
-{{ as_known(
+{{ squeezed(as_known(
     states=ref('payment_interpretation_states'),
     evidence=ref('payment_interpretation_assertions'),
     marks=ref('marks'),
     attributes=attributes_of('payment_interpretation')
-) }}
+)) }}

@@ -1,6 +1,6 @@
-{{ as_known(
+{{ squeezed(as_known(
     states=ref('program_states'),
     evidence=ref('program_assertions'),
     marks=ref('marks'),
     attributes=attributes_of('program')
-) }}
+)) }}

@@ -1,14 +1,18 @@
-"""The command line: `attest land`, `capture`, `stream`, `release`, `gate`, `why`, `preview`, `reproduce`, `maintain`.
+"""The command line: `attest land`, `capture`, `stream`, `release`, `gate`, `mark`, `why`, `publish` and more.
 
 Exit code 0 when done, 1 when a user can mend it, 2 for usage."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import getpass
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +24,8 @@ from attest.project import LAKE, Project, read_project
 
 if TYPE_CHECKING:
     from datetime import timedelta
+
+    from pyspark.sql import SparkSession
 
     from attest.land import Landed
     from attest.stage import Landing
@@ -103,6 +109,8 @@ def build_parser() -> argparse.ArgumentParser:
     gate.add_argument("feed", metavar="FEED", nargs="?", help="one feed (default: all)")
     gate.set_defaults(run=run_gate)
 
+    add_marks(commands)
+
     why = commands.add_parser(
         "why",
         help="say what is believed of one entity, and why",
@@ -139,6 +147,16 @@ def build_parser() -> argparse.ArgumentParser:
     )
     reproduce.add_argument("basis", metavar="BASIS_ID", help="a basis_id of the entity's bases, such as customer_bases")
     reproduce.set_defaults(run=run_reproduce)
+
+    publish = commands.add_parser(
+        "publish",
+        help="publish what was believed at the end of a day, to stay as it is",
+        description="Add to ENTITY_days what was believed of every entity at the end of a day, with what was known "
+        "then. Readers ask ENTITY_daily, which shows an older good day with what came later where one is marked bad.",
+    )
+    publish.add_argument("entity", metavar="ENTITY", help="as in dbt_project.yml, such as customer")
+    publish.add_argument("--day", type=day, metavar="DAY", help="such as 2026-03-01, in UTC (default: yesterday)")
+    publish.set_defaults(run=run_publish)
 
     maintain = commands.add_parser(
         "maintain",
@@ -192,6 +210,50 @@ def add_stream(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     stream.set_defaults(run=run_stream)
 
 
+def add_marks(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    partition = "a landing, a run or a file of the feed, or a published day"
+    mark = commands.add_parser(
+        "mark",
+        help="say that a partition is bad: it leaves all that is derived",
+        description="Record that a partition of a feed, or a published day, is bad. The next build leaves it out of "
+        "everything that is derived, and what the feed lands since is held, until it is cleared. Nothing is deleted.",
+    )
+    mark.add_argument(
+        "--keep-landing", action="store_true", help="leave out this partition alone: what lands since counts"
+    )
+    mark.set_defaults(run=run_mark)
+    resume = commands.add_parser(
+        "resume",
+        help="let what a feed landed since a mark count; the partition stays bad",
+        description="Let in what was held since a partition was marked, and what lands from now on, such as its "
+        "correction. The partition itself stays left out.",
+    )
+    resume.set_defaults(run=run_clear, landing_only=True)
+    unmark = commands.add_parser(
+        "unmark",
+        help="say that a partition is good after all",
+        description="Clear a mark: the next build has the partition, and all that was held since, as if it had never "
+        "been marked. What was known in between stays on record.",
+    )
+    unmark.set_defaults(run=run_clear, landing_only=False)
+    for command in (mark, resume, unmark):
+        command.add_argument("feed", metavar="FEED", help="a feed of seeds/feeds.csv, or a table such as customer_days")
+        command.add_argument("partition", metavar="PARTITION", help=partition)
+        command.add_argument("--reason", required=True, metavar="TEXT", help="why; kept with the mark")
+        command.add_argument("--by", metavar="WHO", help="who says so (default: the user who calls)")
+    marks = commands.add_parser(
+        "marks",
+        help="list what is marked bad, and what that concerns",
+        description="List the marks that stand, from commands, checks and seeds/marked_partitions.csv.",
+    )
+    marks.add_argument("feed", metavar="FEED", nargs="?", help="one feed or table (default: all)")
+    marks.add_argument("--all", action="store_true", help="those that were cleared, too")
+    marks.add_argument(
+        "--affected", action="store_true", help="with the entities, models and published days to be made good"
+    )
+    marks.set_defaults(run=run_marks)
+
+
 def instant(text: str) -> datetime:
     """An ISO-8601 time; without a zone it is UTC."""
     try:
@@ -199,6 +261,13 @@ def instant(text: str) -> datetime:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no ISO-8601 time, such as 2026-03-01T09:00:00Z") from None
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day, such as 2026-03-01") from None
 
 
 def duration(text: str) -> timedelta:
@@ -211,13 +280,16 @@ def duration(text: str) -> timedelta:
 
 
 def run_land(project: Project, options: argparse.Namespace) -> int:
-    from attest.land import land  # noqa: PLC0415 (Spark is slow to start)
+    from attest.detect import inspector_of  # noqa: PLC0415 (Spark is slow to start)
+    from attest.land import land  # noqa: PLC0415
     from attest.session import isolated, start  # noqa: PLC0415
     from attest.stage import Snapshot, found, new_delivery  # noqa: PLC0415
 
-    feed = find_feed(read_contracts(project.root / "seeds" / "feeds.csv"), options.feed)
+    feeds = read_contracts(project.root / "seeds" / "feeds.csv")
+    feed = find_feed(feeds, options.feed)
     found(options.paths)
     spark = isolated(start(project.parameters))
+    inspector = inspector_of(spark, project, feed, feeds)
     delivery = new_delivery(
         run_id=options.run_id,
         arrived_at=options.arrived_at,
@@ -229,14 +301,34 @@ def run_land(project: Project, options: argparse.Namespace) -> int:
         feed=feed,
         table=f"{project.schema}.landing_{feed.name}",
         paths=options.paths,
-        delivery=delivery,
+        delivery=replace(delivery, inspect=inspector),
         say=lambda text: print(text, file=sys.stderr),
     )
     print_landing(feed.name, landing)
     if not landing.landings:
         print(f"{feed.name}: nothing new; run {delivery.run_id} landed this before")
     is_backward = any(one.capture and one.capture["status"] == BACKWARD for one in landing.landings)
-    return 1 if landing.refused or is_backward else 0
+    is_held = tell_held(spark, project, feed.name, landing)
+    return 1 if landing.refused or is_backward or is_held or inspector.marked else 0
+
+
+def tell_held(spark: SparkSession, project: Project, feed: str, landed: Landed) -> bool:
+    """Whether what landed is held because a partition of its feed is marked; then everyone is told."""
+    from attest.alerts import Alert, raise_alert  # noqa: PLC0415
+    from attest.marks import SINCE, shown, standing_marks  # noqa: PLC0415
+
+    own = {landing.landing_id for landing in landed.landings}
+    standing = standing_marks(spark, project, feed) if own else []
+    by_check = {f"{mark.mark_id}{SINCE}" for mark in standing if mark.partition in own}
+    found = [mark for mark in standing if mark.since is not None and mark.mark_id not in by_check]
+    for mark in found[:1]:
+        message = (
+            f"{landed.records} records landed and are held: a partition was marked bad by {mark.marked_by} at "
+            f"{shown(mark.marked_at)} ({mark.reason}). See `attest marks {feed}`, "
+            "then `attest resume` or `attest unmark`"
+        )
+        raise_alert(spark, project.schema, Alert("held", feed, landed.landings[0].landing_id, message))
+    return bool(found)
 
 
 def run_capture(project: Project, options: argparse.Namespace) -> int:
@@ -299,10 +391,14 @@ def counted(reasons: Mapping[str, int]) -> str:
 
 
 def run_stream(project: Project, options: argparse.Namespace) -> int:
+    from attest.detect import inspector_of  # noqa: PLC0415
     from attest.session import isolated, start  # noqa: PLC0415
     from attest.stream import Batch, Stream, follow, read_options  # noqa: PLC0415
 
-    feed = find_feed(read_contracts(project.root / "seeds" / "feeds.csv"), options.feed)
+    feeds = read_contracts(project.root / "seeds" / "feeds.csv")
+    feed = find_feed(feeds, options.feed)
+    spark = isolated(start(project.parameters))
+    inspector = inspector_of(spark, project, feed, feeds)
     stream = Stream(
         feed=feed,
         table=f"{project.schema}.landing_{feed.name}",
@@ -312,25 +408,28 @@ def run_stream(project: Project, options: argparse.Namespace) -> int:
         options=read_options(options.options) if options.options else {},
         watermark=options.watermark,
         every=None if options.available_now else options.every,
+        inspect=inspector,
     )
     landed: list[int] = []
     refused: list[str] = []
+    held: list[bool] = []
 
     def after(batch: Batch) -> None:
         refused.extend(map(str, batch.landed.refused))
         landed.append(batch.landed.records)
         print_landing(feed.name, batch.landed)
+        held.append(tell_held(spark, project, feed.name, batch.landed))
         if options.then_build:
             build_what_it_reaches(project, feed.name, target=options.target)
         sys.stdout.flush()
 
     try:
-        follow(isolated(start(project.parameters)), stream, after=after)
+        follow(spark, stream, after=after)
     except KeyboardInterrupt:
         print(f"{feed.name}: stopped; the next start goes on from here")
     if not any(landed):
         print(f"{feed.name}: nothing new")
-    return 1 if refused else 0
+    return 1 if refused or any(held) or inspector.marked else 0
 
 
 def checkpoint_of(project: Project, feed: str) -> str:
@@ -343,19 +442,21 @@ def checkpoint_of(project: Project, feed: str) -> str:
 def build_what_it_reaches(project: Project, feed: str, *, target: str | None) -> None:
     from dbt.cli.main import dbtRunner  # noqa: PLC0415
 
-    profiles = os.environ.get("DBT_PROFILES_DIR", str(project.root))
-    places = ["--project-dir", str(project.root), "--profiles-dir", profiles, *(["--target", target] if target else [])]
-    built = dbtRunner().invoke(
-        ["build", "--select", f"landing_{feed}+", "--exclude-resource-type", "unit_test", *places]
-    )
+    asked = ["build", "--select", f"landing_{feed}+", "--exclude-resource-type", "unit_test"]
+    built = dbtRunner().invoke([*asked, *places(project, target)])
     if not built.success:
         raise StreamError(
             f"{feed}: the batch is landed, but dbt build failed. Mend what it says and start the stream again."
         )
 
 
+def places(project: Project, target: str | None) -> list[str]:
+    profiles = os.environ.get("DBT_PROFILES_DIR", str(project.root))
+    return ["--project-dir", str(project.root), "--profiles-dir", profiles, *(["--target", target] if target else [])]
+
+
 def run_release(project: Project, options: argparse.Namespace) -> int:
-    from attest.land import held_landings, release  # noqa: PLC0415
+    from attest.land import Landed, held_landings, release  # noqa: PLC0415
     from attest.session import isolated, start  # noqa: PLC0415
 
     feed = find_feed(read_contracts(project.root / "seeds" / "feeds.csv"), options.feed)
@@ -365,11 +466,13 @@ def run_release(project: Project, options: argparse.Namespace) -> int:
     if not held:
         print(f"{feed.name}: nothing is held" + (f" of landing {options.landing}" if options.landing else ""))
         return 0
+    is_held = False
     for one in held:
         landing = release(spark, feed=feed, table=table, held=one)
         print(f"{feed.name}: landing {one.landing_id}: released {landing.records} of {one.records} records")
         print_notes(feed.name, landing)
-    return 0
+        is_held |= bool(landing.records) and tell_held(spark, project, feed.name, Landed([landing]))
+    return 1 if is_held else 0
 
 
 def run_gate(project: Project, options: argparse.Namespace) -> int:
@@ -417,6 +520,127 @@ def refuse_bad_place(file: Path) -> None:
         raise OutputError(f"There is no folder {file.parent} to write {file.name} to. Make it first.")
     if not os.access(file if file.exists() else file.parent, os.W_OK):
         raise OutputError(f"{file} may not be written. Name another, or change who may.")
+
+
+def run_mark(project: Project, options: argparse.Namespace) -> int:
+    from attest import marks  # noqa: PLC0415
+    from attest.alerts import Alert, raise_alert  # noqa: PLC0415
+    from attest.session import isolated, start  # noqa: PLC0415
+
+    word = marks.Word(whoever(options.by), options.reason)
+    marks.require_word(word)
+    spark = isolated(start(project.parameters))
+    target = marks.find_target(spark, project, options.feed)
+    partitions = marks.partitions_named(spark, project, target, options.partition)
+    stops = not (options.keep_landing or target.is_published)
+    marks.set_marks(spark, project, target.name, partitions, word, stops_landing=stops)
+    told = True
+    for partition in partitions:
+        message = f"{partition} was marked bad by {word.by}: {word.reason}"
+        told &= raise_alert(spark, project.schema, Alert("marked", target.name, partition, message))
+    if not target.is_published:
+        print(f"{target.name}: the next `dbt build` leaves out {', '.join(partitions)}")
+    if stops:
+        print(f"{target.name}: what lands from now on is held, until `attest resume` or `attest unmark`")
+    return 0 if told else 1
+
+
+def run_clear(project: Project, options: argparse.Namespace) -> int:
+    from attest import marks  # noqa: PLC0415
+    from attest.alerts import Alert, raise_alert  # noqa: PLC0415
+    from attest.session import isolated, start  # noqa: PLC0415
+
+    word = marks.Word(whoever(options.by), options.reason)
+    marks.require_word(word)
+    spark = isolated(start(project.parameters))
+    target = marks.find_target(spark, project, options.feed)
+    standing = {mark.partition for mark in marks.standing_marks(spark, project, target.name)}
+    # A check marks a landing before it is there; if it never came, only the mark knows its name.
+    named = [options.partition] if options.partition in standing else None
+    partitions = named or marks.partitions_named(spark, project, target, options.partition)
+    marks.clear_marks(spark, project, target.name, partitions, word, landing_only=options.landing_only)
+    kind, what = ("resumed", "landing goes on beside") if options.landing_only else ("cleared", "the mark is gone of")
+    message = f"{what} {', '.join(partitions)}, by {word.by}: {word.reason}"
+    told = raise_alert(spark, project.schema, Alert(kind, target.name, partitions[0], message))
+    if not target.is_published:
+        print(f"{target.name}: the next `dbt build` has what was held")
+    return 0 if told else 1
+
+
+def whoever(named: str | None) -> str:
+    """Who calls, where nobody else is named."""
+    if named is not None:
+        return named
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return ""
+
+
+def run_marks(project: Project, options: argparse.Namespace) -> int:
+    from attest import marks  # noqa: PLC0415
+    from attest.session import isolated, start  # noqa: PLC0415
+
+    spark = isolated(start(project.parameters))
+    if options.feed is not None:
+        marks.find_target(spark, project, options.feed)
+    found = [
+        mark
+        for mark in sorted(marks.read_marks(spark, project).collect(), key=lambda one: (one.marked_at, one.mark_id))
+        if mark.partition is not None and options.feed in (None, mark.feed) and (options.all or mark.cleared_at is None)
+    ]
+    stopped = {mark.mark_id.removesuffix(marks.SINCE) for mark in marks.read_marks(spark, project).where(
+        "since is not null and cleared_at is null").collect()}  # fmt: skip
+    for mark in found:
+        print(f"{mark.feed} {mark.partition}")
+        print(f"  marked bad by {mark.marked_by} ({mark.set_by}) at {marks.shown(mark.marked_at)}: {mark.reason}")
+        if mark.mark_id in stopped:
+            print("  its feed is stopped: what lands is held")
+        if mark.cleared_at is not None:
+            print(f"  cleared by {mark.cleared_by} at {marks.shown(mark.cleared_at)}: {mark.cleared_because}")
+        if options.affected:
+            print_affected(spark, project, mark, target=options.target)
+    if not found:
+        print("nothing is marked" + (f" of {options.feed}" if options.feed else ""))
+    return 0
+
+
+def print_affected(spark: SparkSession, project: Project, mark: Any, *, target: str | None) -> None:
+    from attest.marks import affected, published_tables  # noqa: PLC0415
+
+    if mark.feed in published_tables(spark, project):
+        print(f"  published day {mark.feed} {mark.partition}")
+        return
+    found = affected(spark, project, mark, models_of(project, mark.feed, target=target))
+    print(f"  {found.held} rows of evidence are left out")
+    for key in found.keys:
+        print(f"  entity {found.entity} {key}")
+    if found.more_keys:
+        print(f"  … and {found.more_keys:,} more; {found.entity}_assertions has them by landing_id and source_path")
+    for model in found.models:
+        print(f"  model {model}")
+    for published in found.days:
+        print(f"  published day {found.entity}_days {published}")
+
+
+def models_of(project: Project, feed: str, *, target: str | None) -> list[str]:
+    """The models that are made of what a feed lands, by dbt's own graph."""
+    from dbt.cli.main import dbtRunner  # noqa: PLC0415
+
+    asked = ["ls", "--select", f"landing_{feed}+", "--resource-type", "model", "--output", "name"]
+    with contextlib.redirect_stdout(io.StringIO()):
+        done = dbtRunner().invoke(["--quiet", *asked, *places(project, target)])
+    if not done.success:
+        raise ContractError("dbt cannot read the project, so nobody knows its models. Mend what `dbt parse` says.")
+    return sorted(str(name) for name in done.result if name != f"landing_{feed}")
+
+
+def run_publish(project: Project, options: argparse.Namespace) -> int:
+    from attest.publish import publish  # noqa: PLC0415
+    from attest.session import isolated, start  # noqa: PLC0415
+
+    print(publish(isolated(start(project.parameters)), project, entity=options.entity, day=options.day))
+    return 0
 
 
 def run_preview(project: Project, options: argparse.Namespace) -> int:

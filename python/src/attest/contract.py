@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import cached_property
@@ -301,6 +301,7 @@ def find_feed(contracts: dict[str, Feed], name: str) -> Feed:
     raise ContractError(f"No feed is called {name!r} in seeds/feeds.csv.{nearest(name, tuple(contracts))}")
 
 
-def nearest(name: str, known: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {near[0]}?" if near else f" There are: {', '.join(sorted(known))}."
+def nearest(name: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return f" Did you mean {near[0]}?" if near else f" There are: {', '.join(names)}."

@@ -31,6 +31,14 @@ class StreamError(AttestError):
     """A stream could not go on; what it landed is landed, and the next start goes on from there."""
 
 
+class MarkError(AttestError):
+    """What was to be marked or cleared is not there, is so already, or nobody says why."""
+
+
+class PublishError(AttestError):
+    """A day cannot be published."""
+
+
 class SeedError(AttestError):
     """A seed file cannot be loaded; the table still holds what it held."""
 

@@ -160,7 +160,7 @@ def next_delivery(delivery: Delivery, landings: Sequence[Landing]) -> Delivery:
 
 
 def carried(delivery: Delivery) -> dict[str, Any]:
-    return {name: getattr(delivery, name) for name in ("run_id", "arrived_at", "as_of", "snapshot")}
+    return {name: getattr(delivery, name) for name in ("run_id", "arrived_at", "as_of", "snapshot", "inspect")}
 
 
 def land_sources(
@@ -170,6 +170,7 @@ def land_sources(
         earlier = newest_times(spark, table, feed)
         landing = stage(folder, feed, sources, delivery, earlier=earlier, say=say)
         landing = with_new_schemas(spark, table, landing)
+        delivery.inspect(landing)
         commit(spark, table, folder, [landing])
     return landing
 
@@ -385,6 +386,7 @@ def land_captures(
             if capture.records not in wanted:
                 continue
             landing = stage_capture(folder, feed, claimed(capture, delivery), delivery, accepted)
+            delivery.inspect(landing)
             refused += landing.refused
             landings += [landing] if landing.verdict is not None else []
             if len(landings) % CAPTURES_BETWEEN == 0:

@@ -25,7 +25,8 @@ MARKS = """
     mark_id string, action string, feed string, partition string, since timestamp, reason string,
     recorded_by string, recorded_at timestamp, set_by string
 """
-ROWS = {"landing": LANDING, "marks": MARKS}
+ALERTS = "raised_at timestamp, kind string, feed string, partition string, message string"
+ROWS = {"landing": LANDING, "marks": MARKS, "alerts": ALERTS}
 PROPERTIES = {
     "delta.appendOnly": "true",
     "delta.enableChangeDataFeed": "true",

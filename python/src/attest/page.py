@@ -87,24 +87,34 @@ def moments_of(case: Case) -> list[Moment]:
     """Every known-at at which an answer can change, the basis last."""
     arrived = {at: sorted({row.source_system for row in rows}) for at, rows in by_arrival(case)}
     first = min(arrived)
+    marked = {row.known_until for row in case.evidence} - {None}
     ruled = {at for row in case.rules for at in (row.known_from, row.known_to) if at is not None and at > first}
     asked = {case.known_at} - {None}
     moments = []
-    for at in sorted(one for one in arrived.keys() | ruled | asked if one is not None and one < case.basis):
+    for at in sorted(one for one in arrived.keys() | ruled | marked | asked if one is not None and one < case.basis):
         what = [f"{', '.join(arrived[at])} arrived"] if at in arrived else []
         what += ["rules changed"] if at in ruled else []
+        what += ["marks changed"] if at in marked else []
         moments.append(Moment(at, " and ".join(what) or "as asked", at))
     return [*moments, Moment(case.basis, "as best known, by the rules of the newest build", None)]
 
 
 def by_arrival(case: Case) -> list[tuple[datetime, list[Row]]]:
-    rows = sorted(case.evidence, key=lambda row: row.known_from)
+    rows = sorted(once_each(case), key=lambda row: row.known_from)
     return [(at, list(those)) for at, those in groupby(rows, key=lambda row: row.known_from)]
+
+
+def once_each(case: Case) -> list[Row]:
+    """Each assertion as it was first known: marks may have taken it out and brought it back."""
+    first: dict[str, Row] = {}
+    for row in sorted(case.evidence, key=lambda one: one.known_from):
+        first.setdefault(row.assertion_id, row)
+    return list(first.values())
 
 
 def evidence_of(case: Case, drawn: Sequence[datetime], kept: Sequence[Moment]) -> list[dict[str, Any]]:
     """In source time; late is what arrived when something later in that order was known already."""
-    rows = sorted(case.evidence, key=lambda row: (row.effective_ts, row.clock, row.position), reverse=True)
+    rows = sorted(once_each(case), key=lambda row: (row.effective_ts, row.clock, row.position), reverse=True)
     said, known_later = [], datetime.max
     for row in rows:
         is_late, known_later = row.known_from > known_later, min(known_later, row.known_from)

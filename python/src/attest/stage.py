@@ -96,6 +96,10 @@ class Snapshot:
     scopes: Sequence[str] = ()
 
 
+def trusted(_: Landing) -> None:
+    """Nobody looks at what was staged."""
+
+
 @dataclass(frozen=True)
 class Delivery:
     """One landing's provenance: who carries it, when it arrived, and when the lake writes it."""
@@ -109,6 +113,7 @@ class Delivery:
     released_from: str | None = None
     not_before: datetime | None = None  # a stream's watermark
     capture: Mapping[str, Any] | None = None  # what it says of itself, where it is one, and its ledger's status
+    inspect: Callable[[Landing], None] = trusted  # looks at what is staged, before it is committed
 
     @property
     def is_skipped(self) -> bool:

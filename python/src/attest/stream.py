@@ -27,7 +27,7 @@ from attest.errors import LandingError, StreamError
 from attest.formats import Row, read_line
 from attest.land import Landed, land_rows, land_what_can_be, manifests
 from attest.project import read_yaml, render
-from attest.stage import Delivery, Source, new_delivery, refuse_bad_files
+from attest.stage import Delivery, Landing, Source, new_delivery, refuse_bad_files, trusted
 
 FILES = "files"
 FILE_COLUMNS = "path string, modificationTime timestamp, length bigint, content binary"
@@ -50,6 +50,7 @@ class Stream:
     options: Mapping[str, str] | None = None
     watermark: timedelta | None = None
     every: float | None = None
+    inspect: Callable[[Landing], None] = trusted
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def land_batch(spark: SparkSession, stream: Stream, rows: DataFrame, *, number: 
     arrived_at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=first[0])
     run_id = f"{arrived_at:%Y%m%dT%H%M%S.%fZ}-{query}-{number:09}"
     delivery = new_delivery(run_id=run_id, arrived_at=arrived_at)
-    delivery = replace(delivery, not_before=watermark_of(spark, stream))
+    delivery = replace(delivery, not_before=watermark_of(spark, stream), inspect=stream.inspect)
     if stream.source == FILES:
         paths = [local(row.path) for row in rows.orderBy("modificationTime", "path").select("path").collect()]
         return Batch(number, land_files(spark, stream, paths, delivery))

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from attest.errors import ContractError, UnknownKeyError
 from attest.macros import render
+from attest.marks import excluded
 from attest.project import Project
 
 WIDTH = 100
@@ -32,6 +33,7 @@ class Case:
     basis: datetime
     evidence: Sequence[Row]
     rules: Sequence[Row]
+    left_out: Sequence[Row] = ()
 
     @property
     def title(self) -> str:
@@ -54,7 +56,8 @@ def open_case(
     if not evidence:
         refuse_unknown(spark, asked, key)
     rules = kept_here(spark, spark.table(asked.rules), RULES)
-    return Case(asked, key, as_at or known_at or basis, known_at, basis, evidence, rules)
+    left_out = excluded(spark, project, entity=entity, key=key, known_at=known_at)
+    return Case(asked, key, as_at or known_at or basis, known_at, basis, evidence, rules, left_out)
 
 
 def answers(
@@ -73,11 +76,25 @@ def explain(spark: SparkSession, project: Project, case: Case) -> str:
     """What is believed at the instant that is asked about, and why, as text: a table, then the reasons."""
     found = answers(spark, project, case, [(case.as_at, case.known_at)])
     if not found:
-        return f"{case.title}\n\n  {nobody_yet(case)}\n"
+        return "\n".join([case.title, "", f"  {nobody_yet(case)}\n", *excluded_from(case)])
     provenance = {row.assertion_id: row for row in case.evidence}
     rules = {(row.attribute, row.rule_id): row for row in case.rules}
     reasons = [reasons_of(one, provenance, rules) for one in found]
-    return "\n".join([case.title, "", *table_of(found, provenance), "", *reasons])
+    return "\n".join([case.title, "", *table_of(found, provenance), "", *reasons, *excluded_from(case)])
+
+
+def excluded_from(case: Case) -> list[str]:
+    """What was said of it and does not count, for its partition is marked bad."""
+    if not case.left_out:
+        return []
+    lines = ["  left out"]
+    for row in case.left_out:
+        what = "partition marked bad" if row.partition else "held, for a partition of its feed was marked bad"
+        lines += told(
+            f"excluded: {what} by {row.marked_by} at {shown(row.marked_at)}: {row.reason}. It is what "
+            f"{row.source_system} said at {shown(row.effective_ts)}, from {row.source_file}, record {row.source_record}"
+        )
+    return ["\n".join(lines) + "\n"]
 
 
 def kept_here(spark: SparkSession, rows: DataFrame, view: str) -> list[Row]:
@@ -94,6 +111,7 @@ class Entity:
     name: str
     attributes: tuple[str, ...]
     states: str
+    known: str
     rules: str
     bases: str
 
@@ -103,8 +121,8 @@ def find_entity(spark: SparkSession, project: Project, name: str) -> Entity:
         near = difflib.get_close_matches(name, project.entities, n=1)
         hint = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(project.entities)}."
         raise ContractError(f"No entity is called {name!r} in dbt_project.yml.{hint}")
-    tables = [f"{project.schema}.{name}_{kind}" for kind in ("states", "rules", "bases")]
-    for table in tables[:2]:
+    tables = [f"{project.schema}.{name}_{kind}" for kind in ("states", "as_known", "rules", "bases")]
+    for table in tables[:3]:
         require(spark, table)
     return Entity(name, (*project.entities[name]["attributes"], "is_deleted"), *tables)
 
@@ -126,12 +144,12 @@ def basis_of(spark: SparkSession, entity: Entity) -> datetime:
 
 def of_entity(spark: SparkSession, entity: Entity, key: str) -> DataFrame:
     # Not a SQL parameter: with Delta's parser in place Spark 4.2 leaves those unbound.
-    return spark.table(entity.states).where(F.col("bk") == F.lit(key))
+    return spark.table(entity.known).where(F.col("bk") == F.lit(key))
 
 
 def refuse_unknown(spark: SparkSession, entity: Entity, key: str) -> NoReturn:
     distance = F.levenshtein(F.col("bk"), F.lit(key))
-    near = spark.table(entity.states).select("bk").distinct().orderBy(distance, "bk").limit(3).collect()
+    near = spark.table(entity.known).select("bk").distinct().orderBy(distance, "bk").limit(3).collect()
     hint = f" Near it are: {', '.join(row.bk for row in near)}." if near else ""
     raise UnknownKeyError(f"No evidence speaks of {entity.name} {key!r}.{hint}")
 

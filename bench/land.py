@@ -1,0 +1,166 @@
+"""What landing costs: attest beside Spark's bare read-and-append of the same bytes, in turns.
+
+`drop` many small files at once, `file` one large one, `stream` the large one's events in files of a batch each.
+Bare takes each line as text into a Delta table and looks at nothing: no contract, no quarantine, no provenance but
+its path. What attest landed is counted: every event accepted, none twice.
+
+    FILES=1000      small files of the drop, EACH=100 events in each
+    EVENTS=100000   events of the large file and of the stream
+    BATCHES=4       files that the stream comes in
+    ROUNDS=3        how often each takes its turn
+    CASES="drop file stream"
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from attest.contract import read_contracts
+from attest.land import land
+from attest.stage import new_delivery
+from attest.stream import Stream, follow
+from attest.write import NOTE
+from lake import ROOT, keep, scratch_lake, seconds
+from pyspark.sql import SparkSession
+
+FEED = read_contracts(ROOT / "seeds" / "feeds.csv")["worked"]
+SCHEMA = "bench_land"
+
+
+def event(number: int) -> str:
+    minute, day = number % 60, number // 60 % 28 + 1
+    said = {
+        "customer_id": f"C{number % 100_000}",
+        "source_system": "CRM" if number % 2 else "CORE",
+        "source_event_ts": f"2026-03-{day:02}T09:{minute:02}:00.{number % 1_000_000:06}Z",
+        "source_sequence_id": number,
+        "load_type": "PARTIAL",
+        "name": f"Customer number {number}",
+        "address": f"{number % 900} Market Street",
+        "status": "Active" if number % 3 else "Restricted",
+    }
+    return json.dumps(said)
+
+
+def write_files(folder: Path, files: int, each: int) -> None:
+    folder.mkdir(parents=True)
+    for file in range(files):
+        lines = (f"{event(number)}\n" for number in range(file * each, (file + 1) * each))
+        (folder / f"{file:06}.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
+class Contest:
+    """Two ways to land the same files, each into a table of its own at every turn."""
+
+    def __init__(self, spark: SparkSession, scratch: Path) -> None:
+        self.spark, self.scratch, self.turn = spark, scratch, 0
+
+    def table(self, name: str) -> str:
+        self.turn += 1
+        return f"{SCHEMA}.{name}_{self.turn}"
+
+    def attest_files(self, folder: Path) -> str:
+        table = self.table("landing_worked")
+        land(self.spark, feed=FEED, table=table, paths=[folder], delivery=new_delivery())
+        return table
+
+    def bare_files(self, folder: Path) -> str:
+        table = self.table("bare")
+        rows = self.spark.read.text(str(folder)).selectExpr("value", "_metadata.file_path as path")
+        rows.write.format("delta").mode("append").saveAsTable(table)
+        return table
+
+    def attest_stream(self, folder: Path) -> str:
+        table = self.table("landing_worked")
+        checkpoint = str(self.scratch / "checkpoints" / table)
+        one_each = {"maxFilesPerTrigger": "1"}
+        stream = Stream(FEED, table, checkpoint, path=str(folder), options=one_each)
+        follow(self.spark, stream, after=lambda _: None)
+        return table
+
+    def bare_stream(self, folder: Path) -> str:
+        table = self.table("bare")
+        rows = self.spark.readStream.option("maxFilesPerTrigger", 1).text(str(folder))
+        writer = rows.writeStream.option("checkpointLocation", str(self.scratch / "checkpoints" / table))
+        writer.trigger(availableNow=True).toTable(table, format="delta").awaitTermination()
+        return table
+
+
+def counted(spark: SparkSession, table: str) -> int:
+    rows = spark.table(table)
+    if "status" not in rows.columns:
+        return rows.count()
+    return rows.where("status = 'accepted'").select("source_path", "source_record").distinct().count()
+
+
+def measured(spark: SparkSession, case: str, events: int, rounds: int, ways: dict[str, Callable[[], str]]) -> list[Any]:
+    took: dict[str, list[float]] = {name: [] for name in ways}
+    correct = dict.fromkeys(ways, True)
+    for turn in range(rounds + 1):
+        for name, way in ways.items():
+            spark.conf.unset(NOTE)
+            with seconds() as spent:
+                table = way()
+            if turn:  # the first turn warms both up
+                took[name] += spent
+            correct[name] &= counted(spark, table) == events
+            spark.sql(f"drop table {table}")
+    ours = statistics.median(took["attest"])
+    rows = []
+    for name, spent in took.items():
+        middle = statistics.median(spent)
+        rows.append(
+            {
+                "case": case, "contender": name, "seconds": round(middle, 3), "events": events,
+                "events_per_second": round(events / middle), "ratio": round(middle / ours, 3), "correct": correct[name],
+            }
+        )  # fmt: skip
+        spread = f"{min(spent):.2f} to {max(spent):.2f}"
+        print(
+            f"{case:20} {name:8} {middle:7.2f} s ({spread})  {events / middle:10,.0f} events/s  "
+            f"{middle / events * 1e6:6.1f} µs/event  {'' if correct[name] else 'WRONG'}",
+            flush=True,
+        )
+    print(f"{case:20} attest lands at {statistics.median(took['bare']) / ours:.2f} of bare's speed; the goal is 0.50")
+    return rows
+
+
+def cases(spark: SparkSession, scratch: Path) -> Iterator[list[Any]]:
+    files, each = int(os.environ.get("FILES", "1000")), int(os.environ.get("EACH", "100"))
+    events, batches = int(os.environ.get("EVENTS", "100000")), int(os.environ.get("BATCHES", "4"))
+    rounds = int(os.environ.get("ROUNDS", "3"))
+    wanted = os.environ.get("CASES", "drop file stream").split()
+    contest = Contest(spark, scratch)
+    shapes = {"drop": (files, each), "file": (1, events), "stream": (batches, events // batches)}
+    for case in wanted:
+        count, in_each = shapes[case]
+        folder = scratch / case
+        write_files(folder, count, in_each)
+        ours, bare = (
+            (contest.attest_stream, contest.bare_stream)
+            if case == "stream"
+            else (contest.attest_files, contest.bare_files)
+        )
+        ways = {"attest": lambda way=ours, at=folder: way(at), "bare": lambda way=bare, at=folder: way(at)}
+        yield measured(spark, f"{case} {count}x{in_each}", count * in_each, rounds, ways)
+        shutil.rmtree(folder)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="attest-bench-") as place:
+        scratch = Path(place)
+        spark = scratch_lake(scratch)
+        spark.sql(f"create schema if not exists {SCHEMA}")
+        keep("land", [row for rows in cases(spark, scratch) for row in rows])
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

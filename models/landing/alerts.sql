@@ -1,0 +1,1 @@
+-- Written by `attest` whenever a partition is marked, held or cleared; a build only makes it, empty, where it is missing.

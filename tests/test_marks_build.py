@@ -1,0 +1,332 @@
+"""Marks through dbt, in the order in which an operator would meet them (laws C4, S6 and B9)."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from attest import cli
+from attest.alerts import HOOK
+from cases import WHOLE, messages
+from pyspark.sql import Row, SparkSession
+
+SCHEMA = "marked"
+TABLES = ("customer_states", "customer_sightings", "customer_belief", "customer_timeline", "customer_current")
+BUILD = (
+    *("--select", "+customer_current", "+customer_why", "+customer_daily", "marked_partitions", "alerts"),
+    *(*WHOLE, "--exclude-resource-type", "unit_test"),
+)
+KEYS = [f"K{number}" for number in range(12)]
+Event = dict[str, Any]
+
+
+def said(key: str, day: int, **what: Any) -> Event:
+    """What the CRM says of a day in March, and we have on the day after."""
+    times = {"source_event_ts": f"2026-03-{day:02}T09:00:00Z", "ingest_ts": f"2026-03-{day + 1:02}T09:00:00Z"}
+    return {"customer_id": key, "source_system": "CRM", **times, **what}
+
+
+GOOD = [said(key, 1, name=f"Name of {key}", address="1 Old Road", status="Active") for key in KEYS]
+GOOD.append(said("K5", 6, address="5 New Road"))
+BAD = [
+    said("K1", 5, address="nonsense"),
+    said("K2", 5, status="nonsense"),
+    {**GOOD[3], "ingest_ts": "2026-03-06T09:00:00Z"},
+]
+LATER = [said("K4", 9, address="4 New Road")]
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Lake:
+    """A project on the tests' lake, and what was seen of it at each step of the story."""
+
+    spark: SparkSession
+    project: Path
+    dbt: Callable[..., Any]
+
+    def attest(self, *arguments: str) -> Done:
+        os.environ["ATTEST_SCHEMA"] = SCHEMA
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = cli.main(["--project-dir", str(self.project), *arguments])
+        return Done(code, out.getvalue(), err.getvalue())
+
+    def file(self, name: str, events: list[Event]) -> str:
+        path = self.project / name
+        path.write_text("".join(f"{json.dumps(event)}\n" for event in events), encoding="utf-8")
+        return str(path)
+
+    def build(self, command: str = "run") -> dict[str, str]:
+        self.dbt(command, *BUILD, schema=SCHEMA, project=self.project)
+        return messages(self.spark, SCHEMA)
+
+    def seen(self) -> dict[str, list[str]]:
+        return {table: sorted(str(row) for row in self.rows(table)) for table in TABLES}
+
+    def rows(self, table: str) -> list[Row]:
+        return self.spark.table(f"{SCHEMA}.{table}").collect()
+
+    def sql(self, text: str) -> list[Row]:
+        for table in ("customer_days", "customer_daily", "customer_current"):
+            text = text.replace(f"from {table}", f"from {SCHEMA}.{table}")
+        return self.spark.sql(text).collect()
+
+    def asked(self, question: str) -> list[str]:
+        """What a macro's relation holds, asked as `dbt show` does."""
+        return sorted(str(list(row)) for row in self.shown("--inline", f"select * from {{{{ {question} }}}}"))
+
+    def shown(self, *what: str) -> list[Any]:
+        done = self.dbt("show", *what, "--limit", "-1", schema=SCHEMA, project=self.project)
+        return list(done.result.results[0].agate_table.rows)
+
+
+THEN = "belief_as_of('customer', as_at='2026-03-20T00:00:00Z', known_at='2026-03-20T00:00:00Z')"
+BRONZE_THEN = THEN.replace("belief_as_of", "timeline_as_of")
+WHY = ("--reason", "The CRM's test system was read", "--by", "ana")
+
+
+@pytest.fixture(scope="module")
+def lake(root_session: SparkSession, project: Path, dbt: Callable[..., Any]) -> Lake:
+    return Lake(root_session, project, dbt)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What the operator's command was given last."""
+    hook = tmp_path_factory.mktemp("hook") / "alert.json"
+    os.environ[HOOK] = f"tee {hook}"
+    yield hook
+    del os.environ[HOOK]
+
+
+@pytest.fixture(scope="module")
+def without(lake: Lake, told: Path) -> dict[str, list[str]]:
+    """The tables before the bad file ever landed."""
+    assert lake.attest("land", "worked", lake.file("good.jsonl", GOOD)).code == 0
+    lake.build()
+    return lake.seen()
+
+
+@pytest.fixture(scope="module")
+def with_it(lake: Lake, without: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The tables with it, after two days were published."""
+    assert lake.attest("land", "worked", lake.file("bad.jsonl", BAD)).code == 0
+    lake.build()
+    for day in ("2026-03-04", "2026-03-07"):
+        assert lake.attest("publish", "customer", "--day", day).code == 0
+    return lake.seen()
+
+
+@pytest.fixture(scope="module")
+def marked(lake: Lake, with_it: dict[str, list[str]], told: Path) -> dict[str, Any]:
+    """It is marked, then its feed lands a file more."""
+    seen: dict[str, Any] = {"then": lake.asked(THEN), "bronze then": lake.asked(BRONZE_THEN)}
+    seen["basis"] = newest_basis(lake)
+    seen["mark"] = lake.attest("mark", "worked", "bad.jsonl", *WHY)
+    seen["told"] = json.loads(told.read_text())
+    seen["day"] = lake.attest("mark", "customer_days", "2026-03-07", *WHY)
+    seen["land"] = lake.attest("land", "worked", lake.file("later.jsonl", LATER))
+    seen["built"] = lake.build("build")
+    seen["tables"] = lake.seen()
+    return seen
+
+
+def newest_basis(lake: Lake) -> str:
+    return str(max(lake.rows("customer_bases"), key=lambda row: row.stamped_at).basis_id)
+
+
+def without_k4(tables: dict[str, list[str]]) -> dict[str, list[str]]:
+    return {table: [row for row in rows if "bk='K4'" not in row] for table, rows in tables.items()}
+
+
+def test_law_c4_what_is_marked_might_as_well_never_have_landed(
+    without: dict[str, list[str]], with_it: dict[str, list[str]], marked: dict[str, Any]
+) -> None:
+    assert with_it != without
+    assert marked["tables"] == without
+
+
+def test_only_the_entities_of_the_partition_and_of_the_held_landing_are_rebuilt(marked: dict[str, Any]) -> None:
+    assert ": 4 bk, " in marked["built"]["customer_states"]
+    assert "everything" not in marked["built"]["customer_belief"]
+
+
+def test_everyone_is_told(lake: Lake, marked: dict[str, Any]) -> None:
+    bad = str(lake.project / "bad.jsonl")
+    assert (marked["mark"].code, marked["day"].code, marked["land"].code) == (0, 0, 1)
+    assert f"attest: alert: worked: {bad} was marked bad by ana" in marked["mark"].err
+    assert marked["told"]["kind"] == "marked"
+    assert marked["told"]["partition"] == bad
+    assert "1 records landed and are held: a partition was marked bad by ana at" in marked["land"].err
+    assert [row.kind for row in lake.rows("alerts")] == ["marked", "marked", "held"]
+    assert marked["built"]["marks"].startswith("create: 3 rows")
+
+
+def test_law_s6_no_answer_from_before_the_mark_changes(lake: Lake, marked: dict[str, Any]) -> None:
+    assert any("nonsense" in row for row in marked["then"])
+    assert lake.asked(THEN) == marked["then"]
+    assert lake.asked(BRONZE_THEN) == marked["bronze then"]
+
+
+def test_a_basis_from_before_the_mark_is_reproduced_under_it(lake: Lake, marked: dict[str, Any]) -> None:
+    done = lake.attest("reproduce", marked["basis"])
+    assert (done.code, "the same bytes" in done.out) == (0, True), done.out
+
+
+def test_why_says_what_is_excluded_and_by_whom(lake: Lake, marked: dict[str, Any]) -> None:
+    told = " ".join(lake.attest("why", "customer", "K1").out.split())
+    assert "excluded: partition marked bad by ana at " in told
+    assert (
+        "The CRM's test system was read. It is what CRM said at 2026-03-05 09:00:00 UTC, from bad.jsonl, record 1"
+        in told
+    )
+    held = " ".join(lake.attest("why", "customer", "K4").out.split())
+    assert "excluded: held, for a partition of its feed was marked bad by ana at " in held
+    before = lake.attest("why", "customer", "K1", "--known-at", "2026-03-20T00:00:00Z").out
+    assert "nonsense" in before
+    assert "excluded" not in before
+
+
+def test_marks_are_the_index_of_what_to_repair(lake: Lake, marked: dict[str, Any]) -> None:
+    lines = [line.strip() for line in lake.attest("marks", "worked", "--affected").out.splitlines()]
+    assert lines[0] == f"worked {lake.project / 'bad.jsonl'}"
+    assert [line for line in lines if line.startswith("entity")] == [
+        f"entity customer {key}" for key in ("K1", "K2", "K3")
+    ]
+    assert {"model customer_belief", "model dim_customer", "model customer_timeline"} <= set(lines)
+    assert "published day customer_days 2026-03-07" in lines
+    assert "published day customer_days 2026-03-04" not in lines
+
+
+def test_law_c4_a_bad_day_is_an_older_good_one_with_what_came_later(lake: Lake, marked: dict[str, Any]) -> None:
+    """With no change of what its readers ask."""
+    asked = "select bk, name, address, status from {} where published_on = '2026-03-07' order by bk"
+    published = {row.bk: row for row in lake.sql(asked.format("customer_days"))}
+    read = {row.bk: row for row in lake.sql(asked.format("customer_daily"))}
+    assert (published["K1"].address, published["K2"].status) == ("nonsense", "nonsense")
+    assert (read["K1"].address, read["K2"].status, read["K5"].address) == ("1 Old Road", "Active", "5 New Road")
+    assert read.keys() == set(KEYS)
+    told = lake.sql("select distinct cast(published_on as string), cast(stands_in as string) from customer_daily")
+    assert sorted(map(tuple, told), key=str) == [("2026-03-04", None), ("2026-03-07", "2026-03-04")]
+
+
+def test_resumed_and_cleared_the_tables_are_what_they_were(
+    lake: Lake, with_it: dict[str, list[str]], without: dict[str, list[str]], marked: dict[str, Any]
+) -> None:
+    basis = newest_basis(lake)
+    under_the_mark = lake.asked(THEN)
+    assert lake.attest("resume", "worked", "bad.jsonl", *WHY).code == 0
+    lake.build()
+    resumed = lake.seen()
+    assert without_k4(resumed) == without_k4(without)
+    assert any("4 New Road" in row for row in resumed["customer_current"])
+
+    assert lake.attest("unmark", "worked", "bad.jsonl", *WHY).code == 0
+    assert lake.attest("unmark", "customer_days", "2026-03-07", *WHY).code == 0
+    lake.build("build")
+    assert without_k4(lake.seen()) == without_k4(with_it)
+    assert lake.asked(THEN) == under_the_mark
+    assert lake.attest("reproduce", basis).code == 0
+    assert "nothing is marked of worked" in lake.attest("marks", "worked").out
+    assert lake.attest("marks", "worked", "--all").out.count("cleared by ana") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("mark", "workd", "bad.jsonl", *WHY), "Did you mean worked?"),
+        (("mark", "worked", "nothing.jsonl", *WHY), "worked has no partition 'nothing.jsonl'"),
+        (("mark", "worked", "bad.jsonl", "--reason", " "), "say with --reason why"),
+        (("mark", "worked", "bad.jsonl", "--reason", "So", "--by", ""), "say with --by who does"),
+        (("mark", "customer_days", "2026-03-99", *WHY), "is no day such as"),
+        (("mark", "customer_days", "2026-03-05", *WHY), "has no day 2026-03-05"),
+        (("unmark", "worked", "good.jsonl", *WHY), "is not marked, so there is nothing to clear"),
+        (("resume", "worked", "good.jsonl", *WHY), "is not marked, so there is nothing to clear"),
+        (("marks", "workd"), "Did you mean worked?"),
+        (("publish", "customer", "--day", "2026-03-04"), "is published already, and stays as it is"),
+        (("publish", "customer", "--day", "2999-01-01"), "is not over yet"),
+        (("publish", "customer", "--day", "2026-01-01"), "Nothing was known of any customer"),
+        (("publish", "custumer"), "Did you mean customer?"),
+    ],
+)
+def test_what_cannot_be_marked_or_published_is_refused(
+    lake: Lake, marked: dict[str, Any], words: Sequence[str], says: str
+) -> None:
+    rows = len(lake.rows("mark_log"))
+    done = lake.attest(*words)
+    assert done.code == 1
+    assert says in done.err
+    assert len(lake.rows("mark_log")) == rows
+
+
+def test_a_mark_stands_though_the_operators_command_fails(
+    lake: Lake, marked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for command, says in (
+        ("false", "ended with exit code 1"),
+        ("/no/such/command", "could not be run"),
+        ("'", "cannot be read"),
+    ):
+        monkeypatch.setenv(HOOK, command)
+        done = lake.attest("mark", "worked", "good.jsonl", *WHY, "--keep-landing")
+        assert (done.code, says in done.err) == (1, True), done
+        twice = lake.attest("mark", "worked", "good.jsonl", *WHY)
+        assert "is marked already, by ana at " in twice.err
+        assert "does not stop landing" in lake.attest("resume", "worked", "good.jsonl", *WHY).err
+        assert lake.attest("unmark", "worked", "good.jsonl", *WHY).code == 1
+    assert sum(row.kind == "hook" for row in lake.rows("alerts")) == 6
+
+
+def test_a_check_marks_a_landing_before_it_counts(lake: Lake, marked: dict[str, Any]) -> None:
+    """Three landings are usual by now; this one has far fewer records than they, and half of them without a name."""
+    checks = lake.project / "seeds" / "partition_checks.csv"
+    checks.write_text(
+        checks.read_text()
+        + "worked,records,,0.5,,usual,mark,A day has as many as the days before\n"
+        + "worked,absent,name,,0.1,itself,advise,Most have a name\n"
+    )
+    done = lake.attest("land", "worked", lake.file("short.jsonl", [said("K6", 12, status="nonsense")]))
+    assert done.code == 1
+    assert "records is 1, less than 0.5 times the usual 3: A day has as many as the days before" in done.err
+    assert "absent of name is 1, more than 0.1: Most have a name" in done.err
+    assert "held" not in done.err
+    lake.build()
+    assert not any("nonsense" in row.status for row in lake.sql("select status from customer_current where bk = 'K6'"))
+    [landing] = [row.partition for row in lake.rows("mark_log") if row.set_by == "check" and row.partition]
+    assert lake.attest("unmark", "worked", landing, *WHY).code == 0
+
+
+WRONG_SEED = {
+    ",bad.jsonl,true,2026-03-06T00:00:00Z,ana,Bad,,,,": "feed, partition or stops_landing is empty",
+    "worked,nothing,true,2026-03-06T00:00:00Z,ana,Bad,,,,": "has no such partition",
+    "customer_days,2026-03-07,false,2026-03-06T00:00:00Z,,Bad,,,,": "marked_at, marked_by or reason is empty",
+    "customer_days,2026-03-04,false,2026-03-06T00:00:00Z,ana,Bad,,2026-03-07T00:00:00Z,,": "cleared_by or cleared_because",
+    "worked,{good},true,2999-03-06T00:00:00Z,ana,Bad,,,,": "at a time to come",
+    "worked,{bad},true,2026-03-06T00:00:00Z,ana,Bad,2026-03-01T00:00:00Z,,,": "not in order",
+}
+
+
+def test_a_wrong_row_of_the_seed_is_named(lake: Lake, marked: dict[str, Any]) -> None:
+    seed = lake.project / "seeds" / "marked_partitions.csv"
+    kept = seed.read_text()
+    names = {name: lake.project / f"{name}.jsonl" for name in ("good", "bad")}
+    seed.write_text(kept + "".join(f"{row.format(**names)}\n" for row in WRONG_SEED))
+    lake.dbt("seed", "--select", "marked_partitions", schema=SCHEMA, project=lake.project)
+    problems = sorted(str(row["problem"]) for row in lake.shown("--select", "marked_partitions_are_sound"))
+    seed.write_text(kept)
+    assert len(problems) == len(WRONG_SEED)
+    for says in WRONG_SEED.values():
+        assert any(says in problem for problem in problems), says
