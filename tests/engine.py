@@ -92,11 +92,11 @@ def timeline(spark: SparkSession, evidence: DataFrame, *, made_by: Engine = OURS
 MARK = "mark_id string, feed string, partition string, since timestamp, marked_at timestamp, cleared_at timestamp"
 
 
-def marks(spark: SparkSession, rows: Iterable[tuple[str, str, str | None]]) -> None:
-    """Leaves the view `marks`: landings that are bad, each from when and to when."""
+def marks(spark: SparkSession, rows: Iterable[tuple[str, str, str | None, str]]) -> None:
+    """Leaves the view `marks`: landings that are bad, each from when and to when, and of which feed."""
     table = [
-        (str(number), "worked", landing, None, *(at and datetime.fromisoformat(at) for at in times))
-        for number, (landing, *times) in enumerate(rows)
+        (str(number), feed, landing, None, *(at and datetime.fromisoformat(at) for at in times))
+        for number, (landing, *times, feed) in enumerate(rows)
     ]
     spark.createDataFrame(table, MARK).createOrReplaceTempView("marks")
 

@@ -348,6 +348,57 @@ RESOLVERS = [
     ),
 ]
 
+MARKED = [
+    Mutant(
+        "a mark is known before it was set",
+        "S6",
+        EVIDENCE,
+        "greatest(in_order.known_from, worlds.begins) as known_from",
+        "in_order.known_from",
+        killer="as_known",
+    ),
+    Mutant(
+        "what a mark took is known for ever",
+        "S6",
+        EVIDENCE,
+        "worlds.ends as known_until",
+        "cast(null as timestamp) as known_until",
+        killer="as_known",
+    ),
+    Mutant(
+        "a mark stands from after its instant",
+        "S6",
+        EVIDENCE,
+        "{{ at }} >= {{ mark }}.marked_at",
+        "{{ at }} > {{ mark }}.marked_at",
+        killer="as_known",
+    ),
+    Mutant(
+        "a mark stands at the instant of its clearing",
+        "S6",
+        EVIDENCE,
+        "{{ at }} < {{ mark }}.cleared_at",
+        "{{ at }} <= {{ mark }}.cleared_at",
+        killer="as_known",
+    ),
+    Mutant(
+        "a cleared mark still stands",
+        "C4",
+        EVIDENCE,
+        "        on mark.cleared_at is null\n        and {{ covers('mark', 'log') | indent(8) }}",
+        "        on {{ covers('mark', 'log') | indent(8) }}",
+        killer="states",
+    ),
+    Mutant(
+        "a mark of one feed speaks of all",
+        "C4",
+        EVIDENCE,
+        "{{ log }}.feed = {{ mark }}.feed\nand ({{ mark }}.partition in",
+        "({{ mark }}.partition in",
+        killer="states",
+    ),
+]
+
 
 class UnfitMutantError(AssertionError):
     """A mutant's text is not there once: the engine was rewritten, and the mutant must be too."""

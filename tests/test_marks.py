@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import engine
@@ -17,15 +19,16 @@ import pyarrow as pa
 import pytest
 from attest.session import isolated
 from cases import text
-from engine import ATTRIBUTES
+from engine import ATTRIBUTES, OURS, Engine
 from histories import run_seed
+from mutants import MARKED, Mutant, copied
 from oracle import Held, Mark
 from pyspark.sql import DataFrame, SparkSession
 from rulesets import GROUPS, RULE_SETS, seed_row
 from test_belief import BELIEVED, START, at_random, held, question_of
 
 RULES = "ranks_and_recency"
-RUNS = [f"run_{number}" for number in range(6)]
+TURNS = (0, 1, 2, 3, 3.5, 4, 5, 7, 8, 9, 10, 11)
 MOMENT = timedelta(microseconds=1)
 Event = dict[str, Any]
 
@@ -53,71 +56,95 @@ def landings(events: Sequence[Event]) -> pa.Table:
     return pa.concat_tables(staged)
 
 
-@pytest.fixture(scope="module")
-def histories() -> dict[str, list[Event]]:
-    return {key: [dict(event) for event in events] for key, events in at_random(run_seed() + 17, 60).items()}
+@dataclass(frozen=True)
+class Marked:
+    """Histories of which some runs are marked: what they became, on views `states`, `as_known` and `rules`."""
+
+    spark: SparkSession
+    histories: dict[str, list[Event]]
+
+    def derive(self, *, made_by: Engine = OURS) -> None:
+        unmarked = engine.sql("unmarked", made_by=made_by, evidence="everything", marks="marks")
+        kept = self.spark.sql(f"select * from {unmarked}")
+        engine.states(self.spark, kept).localCheckpoint().createOrReplaceTempView("states")
+        known = engine.sql(
+            "as_known", made_by=made_by, states="states", evidence="everything", marks="marks",
+            attributes=ATTRIBUTES, carries_keys=True,
+        )  # fmt: skip
+        self.spark.sql(known).localCheckpoint().createOrReplaceTempView("as_known")
+
+    def wrong(self) -> list[Any]:
+        """Answers that are not the oracle's, at each turn of what is known, of marks too, and the moment before it."""
+        chance = random.Random(run_seed())
+        known = [None, *[text(at - off) for at in map(day, TURNS) for off in (timedelta(0), MOMENT)]]
+        asked = [
+            (key, text(START + timedelta(days=chance.randrange(9))), when) for key in self.histories for when in known
+        ]
+        self.spark.createDataFrame(asked, "bk string, as_at string, known_at string").selectExpr(
+            "bk", "cast(as_at as timestamp) as as_at", "cast(known_at as timestamp) as known_at"
+        ).createOrReplaceTempView("asked")
+        sql = engine.sql(
+            "answers", assertions="as_known", asked="select * from asked", rules="rules", attributes=BELIEVED
+        )
+        rows = self.spark.sql(sql).collect()
+        found = {question_of(row): {name: held(name, row[name]) for name in BELIEVED} for row in rows}
+        return [(one, told, found.get(one)) for one in asked if (told := self.expected(*one)) != found.get(one)]
+
+    def expected(self, key: str, as_at: str, known_at: str | None) -> dict[str, Held] | None:
+        return oracle.held_at(self.histories[key], as_at=as_at, known_at=known_at, rules=RULE_SETS[RULES], marks=MARKS)
+
+    def without(self) -> DataFrame:
+        """The states as if what is marked now had never landed."""
+        bad = {mark.run for mark in MARKS if mark.cleared_at is None}
+        everything = [event for events in self.histories.values() for event in events]
+        left = [event for event in everything if event["ingest_run_id"] not in bad]
+        assert 0 < len(left) < len(everything)
+        elsewhere = isolated(self.spark)
+        return engine.states(elsewhere, engine.assertions(elsewhere, landings(left)))
 
 
 @pytest.fixture(scope="module")
-def marked(root_session: SparkSession, histories: dict[str, list[Event]]) -> SparkSession:
-    """The views `evidence`, `marks`, `states` of what is not marked now, `as_known` and `rules`."""
+def marked(root_session: SparkSession) -> Marked:
     spark = isolated(root_session)
+    histories = {key: [dict(event) for event in events] for key, events in at_random(run_seed() + 17, 60).items()}
     everything = [event for events in histories.values() for event in events]
-    evidence = engine.assertions(spark, landings(everything)).localCheckpoint()
-    evidence.createOrReplaceTempView("everything")
-    engine.marks(spark, [(mark.run, mark.marked_at, mark.cleared_at) for mark in MARKS])
-    kept = spark.sql(f"select * from {engine.sql('unmarked', evidence='everything', marks='marks')}")
-    engine.states(spark, kept).localCheckpoint().createOrReplaceTempView("states")
-    known = engine.sql(
-        "as_known", states="states", evidence="everything", marks="marks", attributes=ATTRIBUTES, carries_keys=True
-    )
-    spark.sql(known).localCheckpoint().createOrReplaceTempView("as_known")
+    engine.assertions(spark, landings(everything)).localCheckpoint().createOrReplaceTempView("everything")
+    bad = [(mark.run, mark.marked_at, mark.cleared_at, "worked") for mark in MARKS]
+    engine.marks(spark, [*bad, ("run_4", text(day(1)), None, "another_feed")])
+    found = Marked(spark, histories)
+    found.derive()
+    spark.table("everything").createOrReplaceTempView("evidence")
     rules = engine.rules(spark, [seed_row(rule) for rule in RULE_SETS[RULES]], GROUPS)
     rules.localCheckpoint().createOrReplaceTempView("rules")
-    return spark
+    return found
 
 
-def test_laws_c4_and_s6_every_answer_leaves_out_what_was_marked_then(
-    marked: SparkSession, histories: dict[str, list[Event]]
-) -> None:
-    """At each turn of what is known, of marks too, and the moment before it; against the oracle."""
-    chance = random.Random(run_seed())
-    turns = [day(number) for number in (0, 1, 2, 3, 3.5, 4, 5, 7, 8, 9, 10, 11)]
-    known = [None, *[text(at - off) for at in turns for off in (timedelta(0), MOMENT)]]
-    asked = [(key, text(START + timedelta(days=chance.randrange(9))), when) for key in histories for when in known]
-    marked.createDataFrame(asked, "bk string, as_at string, known_at string").selectExpr(
-        "bk", "cast(as_at as timestamp) as as_at", "cast(known_at as timestamp) as known_at"
-    ).createOrReplaceTempView("asked")
-    sql = engine.sql("answers", assertions="as_known", asked="select * from asked", rules="rules", attributes=BELIEVED)
-    found = {question_of(row): {name: held(name, row[name]) for name in BELIEVED} for row in marked.sql(sql).collect()}
-    wrong = [(one, told, found.get(one)) for one in asked if (told := expected(histories, *one)) != found.get(one)]
-    print(f"{len(asked):,} questions, {len(wrong)} wrong", flush=True)
-    assert wrong[:1] == []
+def test_laws_c4_and_s6_every_answer_leaves_out_what_was_marked_then(marked: Marked) -> None:
+    assert marked.wrong()[:1] == []
 
 
-def expected(histories: dict[str, list[Event]], key: str, as_at: str, known_at: str | None) -> dict[str, Held] | None:
-    return oracle.held_at(histories[key], as_at=as_at, known_at=known_at, rules=RULE_SETS[RULES], marks=MARKS)
+def test_law_c4_what_is_marked_might_as_well_never_have_landed(marked: Marked) -> None:
+    assert rows(marked.spark.table("states")) == rows(marked.without())
 
 
-def test_law_c4_what_is_marked_might_as_well_never_have_landed(
-    marked: SparkSession, histories: dict[str, list[Event]]
-) -> None:
-    left = [
-        event
-        for events in histories.values()
-        for event in events
-        if event["ingest_run_id"] not in {mark.run for mark in MARKS if mark.cleared_at is None}
-    ]
-    elsewhere = isolated(marked)
-    without = engine.states(elsewhere, engine.assertions(elsewhere, landings(left)))
-    assert 0 < len(left) < sum(map(len, histories.values()))
-    assert rows(marked.table("states")) == rows(without)
+def test_what_is_known_now_is_what_the_states_have(marked: Marked) -> None:
+    known = marked.spark.table("as_known")
+    columns = [name for name in known.columns if name != "known_from"]
+    now = known.where("known_until is null").select(columns)
+    assert rows(now) == rows(marked.spark.table("states").select(columns))
 
 
-def test_what_is_known_now_is_what_the_states_have(marked: SparkSession) -> None:
-    columns = [name for name in marked.table("as_known").columns if name not in ("known_from", "position")]
-    now = marked.table("as_known").where("known_until is null").select(columns)
-    assert rows(now) == rows(marked.table("states").select(columns))
+@pytest.mark.mutant
+@pytest.mark.parametrize("mutant", MARKED, ids=lambda mutant: mutant.name)
+def test_laws_c4_and_s6_a_mutant_of_marks_is_caught(marked: Marked, tmp_path: Path, mutant: Mutant) -> None:
+    marked.derive(made_by=Engine(copied(tmp_path / "mutant", mutant)))
+    try:
+        if mutant.killer == "as_known":
+            assert marked.wrong()
+        else:
+            assert rows(marked.spark.table("states")) != rows(marked.without())
+    finally:
+        marked.derive()
 
 
 def rows(frame: DataFrame) -> list[Event]:

@@ -16,6 +16,7 @@ from attest import write
 from attest.build import Outcome, definition, lineage, package_sum
 from attest.errors import UnknownBasisError
 from attest.macros import render
+from attest.marks import read_marks
 from attest.news import find_news, standing, version_at
 from attest.project import Project
 from attest.write import Table
@@ -121,8 +122,11 @@ def recompute(spark: SparkSession, project: Project, basis: Basis) -> DataFrame:
     attributes = project.entities[entity]["attributes"]
     spoken_of = {**attributes, **project.entities[entity].get("untracked", {})}
     landed = spark.createDataFrame([(landing,) for landing in basis.landings], "landing_id string")
+    stood_then(spark, project, basis).createOrReplaceTempView("basis_marks")
     evidence = spark.table(f"{schema}.{entity}_assertions").join(F.broadcast(landed), "landing_id", "left_semi")
-    evidence.createOrReplaceTempView("basis_evidence")
+    evidence.createOrReplaceTempView("basis_landed")
+    unmarked = render(root, "unmarked", evidence="basis_landed", marks="basis_marks")
+    spark.sql(f"select * from {unmarked}").createOrReplaceTempView("basis_evidence")
     derived: list[str] = []
     if spark.catalog.tableExists(f"{schema}.{entity}_snapshots"):
         until = F.lit(basis.row.stamped_at).cast("timestamp")
@@ -130,7 +134,9 @@ def recompute(spark: SparkSession, project: Project, basis: Basis) -> DataFrame:
         if spark.catalog.tableExists(f"{schema}.{entity}_truncates"):
             emptied = spark.table(f"{schema}.{entity}_truncates").where(F.col("recorded_at") <= until)
             decided = decided.unionByName(emptied, allowMissingColumns=True)
-        decided.join(F.broadcast(landed), "landing_id", "left_semi").createOrReplaceTempView("basis_snapshots")
+        decided.join(F.broadcast(landed), "landing_id", "left_semi").createOrReplaceTempView("basis_decided")
+        unmarked = render(root, "unmarked_snapshots", snapshots="basis_decided", marks="basis_marks")
+        spark.sql(f"select * from {unmarked}").createOrReplaceTempView("basis_snapshots")
         rulings = spark.table(f"{schema}.snapshot_rulings").where(F.col("known_from") <= until)
         rulings.createOrReplaceTempView("basis_rulings")
         absences = render(
@@ -154,6 +160,15 @@ def recompute(spark: SparkSession, project: Project, basis: Basis) -> DataFrame:
     spark.sql(rules).localCheckpoint().createOrReplaceTempView("basis_rules")
     return spark.sql(
         render(root, "belief", entity=entity, assertions="basis_states", rules="basis_rules", attributes=attributes)
+    )
+
+
+def stood_then(spark: SparkSession, project: Project, basis: Basis) -> DataFrame:
+    """The marks that the basis names, as if none of them had been cleared since; before there were marks, none."""
+    row = basis.row.asDict()
+    marks = read_marks(spark, project)
+    return marks.where(F.col("mark_id").isin(row.get("marks") or [])).withColumn(
+        "cleared_at", F.lit(None).cast("timestamp")
     )
 
 

@@ -282,6 +282,7 @@ def duration(text: str) -> timedelta:
 def run_land(project: Project, options: argparse.Namespace) -> int:
     from attest.detect import inspector_of  # noqa: PLC0415 (Spark is slow to start)
     from attest.land import land  # noqa: PLC0415
+    from attest.marks import standing_marks  # noqa: PLC0415
     from attest.session import isolated, start  # noqa: PLC0415
     from attest.stage import Snapshot, found, new_delivery  # noqa: PLC0415
 
@@ -296,12 +297,13 @@ def run_land(project: Project, options: argparse.Namespace) -> int:
         as_of=options.as_of,
         snapshot=Snapshot(complete=options.complete, expected=options.expected, scopes=tuple(options.scope)),
     )
+    left_out = [mark.partition for mark in standing_marks(spark, project, feed.name) if mark.partition]
     landing = land(
         spark,
         feed=feed,
         table=f"{project.schema}.landing_{feed.name}",
         paths=options.paths,
-        delivery=replace(delivery, inspect=inspector),
+        delivery=replace(delivery, inspect=inspector, left_out=left_out),
         say=lambda text: print(text, file=sys.stderr),
     )
     print_landing(feed.name, landing)

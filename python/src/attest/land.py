@@ -379,7 +379,7 @@ def land_captures(
         raise LandingError(f"{paths[0]} holds no capture. Nothing was landed; check its name.")
     wanted, changed = unless_landed([one.records for one in captures], landed_by_run(spark, table, delivery))
     refused += changed
-    accepted = newest_accepted(spark, table)
+    accepted = newest_accepted(spark, table, left_out=delivery.left_out)
     landings: list[Landing] = []
     with staging_folder(spark, table, delivery) as folder:
         for capture in sorted(captures, key=lambda one: (one.captured_at, str(one.records))):
@@ -447,7 +447,9 @@ def refuse_other_mode(capture: Capture, feed: Feed) -> None:
         )
 
 
-def newest_accepted(spark: SparkSession, table: str) -> dict[tuple[str, str | None], Accepted]:
+def newest_accepted(
+    spark: SparkSession, table: str, *, left_out: Sequence[str] = ()
+) -> dict[tuple[str, str | None], Accepted]:
     """The newest capture of each dataset and scope that was let through, as the manifests recorded it."""
     said = F.get_json_object("record", "$.capture").alias("capture")
     rows = manifests(spark, table).select("landing_id", said).where("capture is not null")
@@ -456,6 +458,8 @@ def newest_accepted(spark: SparkSession, table: str) -> dict[tuple[str, str | No
         capture = json.loads(row.capture)
         one = Accepted(row.landing_id, datetime.fromisoformat(capture["effective_at"]), capture["content_sum"])
         of = capture["dataset"], capture["scope"]
+        if row.landing_id in left_out:
+            continue
         if capture["status"] == PENDING and (of not in found or found[of].effective_at < one.effective_at):
             found[of] = one
     return found

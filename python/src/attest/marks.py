@@ -18,11 +18,12 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from attest import seed
+from attest.commits import commits
 from attest.contract import Feed, find_feed, read_contracts
-from attest.errors import ContractError, MarkError
+from attest.errors import ContractError, MarkError, SeedError
 from attest.logs import MARKS, add_rows
 from attest.macros import render
-from attest.project import Project, read_yaml
+from attest.project import Project, read_cells, read_yaml
 from attest.stage import whole_name
 from attest.write import Table
 
@@ -74,8 +75,17 @@ def read_marks(spark: SparkSession, project: Project) -> DataFrame:
     return marks
 
 
+def was_anything_marked(spark: SparkSession, project: Project) -> bool:
+    """Asked of files alone, since most landings have no mark to mind."""
+    path = project.root / "seeds" / f"{SEED}.csv"
+    in_seed = len(read_cells(path, seed.read(path), SeedError)) > 1
+    return in_seed or next((version for version, _ in commits(spark, log_of(project))), 0) > 0
+
+
 def standing_marks(spark: SparkSession, project: Project, name: str) -> list[Row]:
     """What stands against a feed or published table, the oldest first."""
+    if not was_anything_marked(spark, project):
+        return []
     marks = read_marks(spark, project).where((F.col("feed") == name) & F.col("cleared_at").isNull())
     return sorted(marks.collect(), key=lambda mark: (mark.marked_at, mark.mark_id))
 
@@ -287,6 +297,8 @@ def affected(spark: SparkSession, project: Project, mark: Row, models: Sequence[
 
 def excluded(spark: SparkSession, project: Project, *, entity: str, key: str, known_at: datetime | None) -> list[Row]:
     """What is said of one entity and left out by marks, as known at an instant (none: now), each with its mark."""
+    if not was_anything_marked(spark, project):
+        return []
     read_marks(spark, project)
     at = "current_timestamp()" if known_at is None else f"timestamp '{known_at.isoformat(sep=' ')}'"
     said = spark.table(f"{project.schema}.{entity}_assertions").where(F.col("bk") == F.lit(key))

@@ -114,6 +114,7 @@ class Delivery:
     not_before: datetime | None = None  # a stream's watermark
     capture: Mapping[str, Any] | None = None  # what it says of itself, where it is one, and its ledger's status
     inspect: Callable[[Landing], None] = trusted  # looks at what is staged, before it is committed
+    left_out: Sequence[str] = ()  # landings that are marked bad: nothing is compared with them
 
     @property
     def is_skipped(self) -> bool:
