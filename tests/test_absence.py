@@ -6,7 +6,7 @@ both or nothing; each is a feed of its own, all of them one frame.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
@@ -16,7 +16,7 @@ import engine
 import pytest
 from engine import OURS, Engine
 from mutants import EVIDENCE, Mutant, copied, made_of
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -63,7 +63,13 @@ def walked(history: History) -> list[tuple[datetime, datetime]]:
 def said(number: int, day: int, word: str) -> dict[str, Any]:
     when = arrival(day, "word")
     return {
-        **{"bk": "E", "feed": f"F{number}", "source_system": f"F{number}", "assertion_id": f"{number}/{day}"},
+        **{
+            "landing_id": f"{number}/{day} word",
+            "bk": "E",
+            "feed": f"F{number}",
+            "source_system": f"F{number}",
+            "assertion_id": f"{number}/{day}",
+        },
         **{"is_deleted": word == "deleted", "scope": word.rpartition(" ")[2], "verdict": "DEFENSIBLE"},
         **{"clock": "source", "effective_ts": at(day), "source_event_ts": at(day), "source_event_finer": 0},
         **{"ingest_ts": when, "known_from": when, "recorded_at": when, "mentions": {}, "unchanged": []},
@@ -85,10 +91,8 @@ SNAPSHOT = (
 RULING = "snapshot string, ruling string, known_from timestamp"
 
 
-def inferred(
-    spark: SparkSession, *, rulings: Sequence[tuple[str, str, datetime]] = (), made_by: Engine = OURS
-) -> dict[str, list[tuple[datetime, datetime]]]:
-    """Each feed's inferred deletes, as the project's own macros give them."""
+def frames(spark: SparkSession, rulings: Sequence[tuple[str, str, datetime]] = ()) -> dict[str, str]:
+    """The histories as views, by what a macro calls them."""
     numbered = list(enumerate(HISTORIES))
     words = [said(n, day, one.word) for n, days in numbered for day, one in enumerate(days) if one.word]
     snapshots = [snapshot(n, day, one.lacks) for n, days in numbered for day, one in enumerate(days) if one.lacks]
@@ -98,9 +102,20 @@ def inferred(
     spark.createDataFrame(rows, shape).createOrReplaceTempView("evidence")
     spark.createDataFrame([list(one.values()) for one in snapshots], SNAPSHOT).createOrReplaceTempView("snapshots")
     spark.createDataFrame(list(rulings), RULING).createOrReplaceTempView("rulings")
-    reads = {"evidence": "evidence", "snapshots": "snapshots", "rulings": "rulings"}
-    found: dict[str, list[tuple[datetime, datetime]]] = {f"F{number}": [] for number, _ in numbered}
-    for row in spark.sql(engine.sql("absences", made_by=made_by, **reads, attributes=engine.ATTRIBUTES)).collect():
+    return {"evidence": "evidence", "snapshots": "snapshots", "rulings": "rulings"}
+
+
+def inferred(
+    spark: SparkSession, *, rulings: Sequence[tuple[str, str, datetime]] = (), made_by: Engine = OURS
+) -> dict[str, list[tuple[datetime, datetime]]]:
+    """Each feed's inferred deletes, as the project's own macros give them."""
+    sql = engine.sql("absences", made_by=made_by, **frames(spark, rulings), attributes=engine.ATTRIBUTES)
+    return deletes_of(spark.sql(sql).collect())
+
+
+def deletes_of(rows: Iterable[Row]) -> dict[str, list[tuple[datetime, datetime]]]:
+    found: dict[str, list[tuple[datetime, datetime]]] = {f"F{number}": [] for number, _ in enumerate(HISTORIES)}
+    for row in rows:
         found[row.feed].append((row.effective_ts.replace(tzinfo=UTC), row.ingest_ts.replace(tzinfo=UTC)))
     return {feed: sorted(deletes) for feed, deletes in found.items()}
 

@@ -17,6 +17,7 @@ import engine
 import oracle
 import pyarrow as pa
 import pytest
+import test_absence as absence
 from attest.session import isolated
 from cases import text
 from engine import ATTRIBUTES, OURS, Engine
@@ -132,6 +133,28 @@ def test_what_is_known_now_is_what_the_states_have(marked: Marked) -> None:
     columns = [name for name in known.columns if name != "known_from"]
     now = known.where("known_until is null").select(columns)
     assert rows(now) == rows(marked.spark.table("states").select(columns))
+
+
+def test_laws_b8_and_s6_what_a_bad_day_deleted_or_kept_is_told_as_it_was_known(spark: SparkSession) -> None:
+    """Of every history of three days, the second is marked for ten days: its word and its snapshot."""
+    views = absence.frames(spark)
+    numbers = range(len(absence.HISTORIES))
+    spark.sql("select *, 0 as position from evidence where false").createOrReplaceTempView("states")
+    times = (text(absence.at(100)), text(absence.at(110)))
+    bad = [(f"{number}/1{of}", *times, f"F{number}") for number in numbers for of in ("", " word")]
+    engine.marks(spark, bad)
+    known = engine.sql("as_known", states="states", marks="marks", attributes=ATTRIBUTES, **views)
+    spark.sql(known).where("is_inferred").localCheckpoint().createOrReplaceTempView("inferred")
+    nothing = absence.Day(None, None)
+    without = [(first, nothing, last) for first, _, last in absence.HISTORIES]
+    for day_known, told in ((99, absence.HISTORIES), (100, without), (109, without), (110, absence.HISTORIES)):
+        at = f"timestamp '{absence.at(day_known):%Y-%m-%d}'"
+        then = spark.table("inferred").where(f"known_from <= {at} and coalesce(known_until > {at}, true)")
+        assert absence.wrong(absence.deletes_of(then.collect()), told)[:1] == [], day_known
+    assert (
+        sum(absence.walked(one) != absence.walked(other) for one, other in zip(absence.HISTORIES, without, strict=True))
+        > 100
+    )
 
 
 @pytest.mark.mutant

@@ -459,6 +459,7 @@ def places(project: Project, target: str | None) -> list[str]:
 
 def run_release(project: Project, options: argparse.Namespace) -> int:
     from attest.land import Landed, held_landings, release  # noqa: PLC0415
+    from attest.marks import standing_marks  # noqa: PLC0415
     from attest.session import isolated, start  # noqa: PLC0415
 
     feed = find_feed(read_contracts(project.root / "seeds" / "feeds.csv"), options.feed)
@@ -469,7 +470,11 @@ def run_release(project: Project, options: argparse.Namespace) -> int:
         print(f"{feed.name}: nothing is held" + (f" of landing {options.landing}" if options.landing else ""))
         return 0
     is_held = False
+    bad = {mark.partition for mark in standing_marks(spark, project, feed.name)}
     for one in held:
+        if one.landing_id in bad:
+            print(f"{feed.name}: landing {one.landing_id} is marked bad, so nothing of it is released", file=sys.stderr)
+            continue
         landing = release(spark, feed=feed, table=table, held=one)
         print(f"{feed.name}: landing {one.landing_id}: released {landing.records} of {one.records} records")
         print_notes(feed.name, landing)
