@@ -13,7 +13,15 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 # What dbt builds of one entity; the others would only take time from a test that does not ask about them.
 WHOLE = ("--indirect-selection", "buildable")  # of the tests, those whose every table is there
-CUSTOMER = ("--select", "+customer_timeline", "+customer_why", "+customer_current", "feeds", *WHOLE)
+CUSTOMER = (
+    "--select",
+    "+customer_timeline",
+    "+customer_as_known",
+    "+customer_why",
+    "+customer_current",
+    "feeds",
+    *WHOLE,
+)
 
 # Bronze of one entity, with the seeds it reads and no test.
 UNTESTED = ("--exclude-resource-type", "test", "--exclude-resource-type", "unit_test")

@@ -68,11 +68,13 @@ class Marked:
         unmarked = engine.sql("unmarked", made_by=made_by, evidence="everything", marks="marks")
         kept = self.spark.sql(f"select * from {unmarked}")
         engine.states(self.spark, kept).localCheckpoint().createOrReplaceTempView("states")
-        known = engine.sql(
-            "as_known", made_by=made_by, states="states", evidence="everything", marks="marks",
-            attributes=ATTRIBUTES, carries_keys=True,
-        )  # fmt: skip
-        self.spark.sql(known).localCheckpoint().createOrReplaceTempView("as_known")
+        lived = engine.sql(
+            "lived", made_by=made_by, evidence="everything", marks="marks", attributes=ATTRIBUTES, carries_keys=True
+        )
+        self.spark.sql(lived).localCheckpoint().createOrReplaceTempView("worlds")
+        self.spark.sql(
+            engine.sql("as_known", made_by=made_by, states="states", worlds="worlds")
+        ).localCheckpoint().createOrReplaceTempView("as_known")
 
     def wrong(self) -> list[Any]:
         """Answers that are not the oracle's, at each turn of what is known, of marks too, and the moment before it."""
@@ -139,12 +141,11 @@ def test_laws_b8_and_s6_what_a_bad_day_deleted_or_kept_is_told_as_it_was_known(s
     """Of every history of three days, the second is marked for ten days: its word and its snapshot."""
     views = absence.frames(spark)
     numbers = range(len(absence.HISTORIES))
-    spark.sql("select *, 0 as position from evidence where false").createOrReplaceTempView("states")
     times = (text(absence.at(100)), text(absence.at(110)))
     bad = [(f"{number}/1{of}", *times, f"F{number}") for number in numbers for of in ("", " word")]
     engine.marks(spark, bad)
-    known = engine.sql("as_known", states="states", marks="marks", attributes=ATTRIBUTES, **views)
-    spark.sql(known).where("is_inferred").localCheckpoint().createOrReplaceTempView("inferred")
+    lived = engine.sql("lived", marks="marks", attributes=ATTRIBUTES, **views)
+    spark.sql(lived).where("is_inferred").localCheckpoint().createOrReplaceTempView("inferred")
     nothing = absence.Day(None, None)
     without = [(first, nothing, last) for first, _, last in absence.HISTORIES]
     for day_known, told in ((99, absence.HISTORIES), (100, without), (109, without), (110, absence.HISTORIES)):
@@ -157,7 +158,7 @@ def test_laws_b8_and_s6_what_a_bad_day_deleted_or_kept_is_told_as_it_was_known(s
     )
 
 
-@pytest.mark.mutant
+@pytest.mark.prove
 @pytest.mark.parametrize("mutant", MARKED, ids=lambda mutant: mutant.name)
 def test_laws_c4_and_s6_a_mutant_of_marks_is_caught(marked: Marked, tmp_path: Path, mutant: Mutant) -> None:
     marked.derive(made_by=Engine(copied(tmp_path / "mutant", mutant)))

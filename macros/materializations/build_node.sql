@@ -14,6 +14,7 @@
 {%- set order = build_order(code) -%}
 {%- do order.update({'only_news': only_news(key), 'new_by': config.get('new_by'), 'touched_by': config.get('touched_by')}) -%}
 {%- do order.update({'rebuild': [var('rebuild')] if var('rebuild', []) is string else var('rebuild', [])}) -%}
+{%- do order.update({'idle_without': named(config.get('idle_without'), order.references)}) -%}
 {%- do order.update({'touched_on': touched_on(order.references)}) -%}
 {%- do order.update({'found_by': by_relation(config.get('found_by', {}), order.logs)}) -%}
 {%- do order.table.update({'key': key, 'identity': config.get('identity', [])}) -%}
@@ -48,10 +49,20 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
 {# Marks concern the entities that their partitions speak of. #}
 {% macro touched_on(references) -%}
 {%- set conditions = {} -%}
-{%- for reference in references if reference.replace('`', '').split('.')[-1] == 'marks' -%}
-    {%- do conditions.update({reference: covers('edited', 'log')}) -%}
-{%- endfor -%}
+{%- set marks = named('marks', references) -%}
+{%- if marks -%}
+    {%- do conditions.update({marks: covers('edited', 'log')}) -%}
+{%- endif -%}
 {{ return(conditions) }}
+{%- endmacro %}
+
+
+{# The relation of this name among some, or none. #}
+{% macro named(name, relations) -%}
+{%- for relation in relations if relation.replace('`', '').split('.')[-1] == name -%}
+    {{ return(relation) }}
+{%- endfor -%}
+{{ return(none) }}
 {%- endmacro %}
 
 

@@ -1,6 +1,4 @@
-{{ squeezed(as_known(
+{{ as_known(
     states=ref('account_states'),
-    evidence=ref('account_assertions'),
-    marks=ref('marks'),
-    attributes=attributes_of('account')
-)) }}
+    worlds=if_there(ref('account_worlds'))
+) }}

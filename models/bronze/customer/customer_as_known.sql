@@ -1,9 +1,4 @@
-{{ squeezed(as_known(
+{{ as_known(
     states=ref('customer_states'),
-    evidence=ref('customer_assertions'),
-    marks=ref('marks'),
-    attributes=attributes_of('customer'),
-    snapshots=with_truncates(ref('customer_snapshots'), ref('customer_truncates')),
-    rulings=ref('snapshot_rulings'),
-    carries_keys=true
-)) }}
+    worlds=if_there(ref('customer_worlds'))
+) }}

@@ -1,6 +1,4 @@
-{{ squeezed(as_known(
+{{ as_known(
     states=ref('holding_states'),
-    evidence=ref('holding_assertions'),
-    marks=ref('marks'),
-    attributes=attributes_of('holding')
-)) }}
+    worlds=if_there(ref('holding_worlds'))
+) }}

@@ -1,8 +1,4 @@
-{{ squeezed(as_known(
+{{ as_known(
     states=ref('instrument_states'),
-    evidence=ref('instrument_assertions'),
-    marks=ref('marks'),
-    attributes=dict(attributes_of('instrument'), **untracked_of('instrument')),
-    snapshots=ref('instrument_snapshots'),
-    rulings=ref('snapshot_rulings')
-)) }}
+    worlds=if_there(ref('instrument_worlds'))
+) }}

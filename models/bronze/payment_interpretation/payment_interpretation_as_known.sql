@@ -1,6 +1,4 @@
-{{ squeezed(as_known(
+{{ as_known(
     states=ref('payment_interpretation_states'),
-    evidence=ref('payment_interpretation_assertions'),
-    marks=ref('marks'),
-    attributes=attributes_of('payment_interpretation')
-)) }}
+    worlds=if_there(ref('payment_interpretation_worlds'))
+) }}

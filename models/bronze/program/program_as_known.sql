@@ -1,6 +1,4 @@
-{{ squeezed(as_known(
+{{ as_known(
     states=ref('program_states'),
-    evidence=ref('program_assertions'),
-    marks=ref('marks'),
-    attributes=attributes_of('program')
-)) }}
+    worlds=if_there(ref('program_worlds'))
+) }}

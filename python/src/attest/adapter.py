@@ -142,13 +142,18 @@ def remember_passed(adapter: SparkAdapter, tests: list[str], ledger: str) -> Non
     remember(session_of(adapter), tests=tests, ledger=ledger)
 
 
+def is_there(adapter: SparkAdapter, table: str) -> bool:
+    """For materializations that may have nothing to make."""
+    return not offline() and bool(session_of(adapter).catalog.tableExists(table))
+
+
 def session_of(adapter: SparkAdapter) -> SparkSession:
     spark: SparkSession = adapter.connections.get_thread_connection().handle.handle.spark
     return spark
 
 
 def adopt() -> None:
-    for offered in (has_passed, remember_passed):
+    for offered in (has_passed, remember_passed, is_there):
         setattr(SparkAdapter, offered.__name__, offered)
         SparkAdapter._available_ |= {offered.__name__}
     session.Connection = IsolatedConnection

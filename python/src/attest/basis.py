@@ -151,7 +151,8 @@ def recompute(spark: SparkSession, project: Project, basis: Basis) -> DataFrame:
         derived.append("basis_key_changes")
     arrivals = render(root, "with_derived", evidence="basis_evidence", derived=derived)
     ordered = render(root, "ordered", arrivals=arrivals, attributes=spoken_of)
-    spark.sql(ordered).localCheckpoint().createOrReplaceTempView("basis_states")
+    known = spark.sql(ordered).withColumn("known_until", F.lit(None).cast("timestamp"))
+    known.localCheckpoint().createOrReplaceTempView("basis_states")
     rules = render(
         root, "rules_of", entity=entity, precedence=f"{schema}.precedence",
         attribute_groups=f"{schema}.attribute_groups", assertions="basis_evidence",

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from attest import write
-from attest.commits import view_text
+from attest.commits import commits, measured, view_text
 from attest.kept import as_files, gathered
 from attest.news import (
     ARRIVAL,
@@ -74,6 +75,8 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
     named = wanted.get("rebuild", []) if wanted["materialized"] == "replace_by_key" else []
     if news.is_nothing and not (named and target is not None):
         return Outcome("no news")
+    if target is None and wanted.get("idle_without") and is_empty(spark, wanted["idle_without"]):
+        return Outcome("nothing to make")
     if wanted["materialized"] == "by_difference" and not (target is None or news.is_everything):
         written = write.replace_difference(spark, table, spark.sql(wanted["code"]), note=news.note, since=since)
         return Outcome(f"{written.primitive}: {written.rows} rows", written)
@@ -109,6 +112,11 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
             written = write.replace_by_key(spark, table, rows, keys=cut.keys, note=news.note, since=since)
     scope = f"{count} {table.key}"
     return Outcome(f"{written.primitive}: {scope}, {written.rows} rows, {elapsed(began)}", written, count)
+
+
+def is_empty(spark: SparkSession, reference: str) -> bool:
+    """Whether a reference, which is always written whole, has no row, by its own last commit."""
+    return not any(measured(told, "numOutputRows") for _, told in islice(commits(spark, reference), 1))
 
 
 def with_edits(

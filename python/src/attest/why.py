@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from attest.errors import ContractError, UnknownKeyError
 from attest.macros import render
-from attest.marks import excluded
+from attest.marks import excluded, was_anything_marked
 from attest.project import Project
 
 WIDTH = 100
@@ -121,7 +121,9 @@ def find_entity(spark: SparkSession, project: Project, name: str) -> Entity:
         near = difflib.get_close_matches(name, project.entities, n=1)
         hint = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(project.entities)}."
         raise ContractError(f"No entity is called {name!r} in dbt_project.yml.{hint}")
-    tables = [f"{project.schema}.{name}_{kind}" for kind in ("states", "as_known", "rules", "bases")]
+    # Where nothing was ever marked, what was known is what the states have.
+    known = "as_known" if was_anything_marked(spark, project) else "states"
+    tables = [f"{project.schema}.{name}_{kind}" for kind in ("states", known, "rules", "bases")]
     for table in tables[:3]:
         require(spark, table)
     return Entity(name, (*project.entities[name]["attributes"], "is_deleted"), *tables)

@@ -1,0 +1,5 @@
+{{ lived(
+    evidence=ref('account_assertions'),
+    marks=ref('marks'),
+    attributes=attributes_of('account')
+) }}

@@ -1,0 +1,5 @@
+{{ lived(
+    evidence=ref('program_assertions'),
+    marks=ref('marks'),
+    attributes=attributes_of('program')
+) }}
