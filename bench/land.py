@@ -19,6 +19,7 @@ import shutil
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,7 @@ def cases(spark: SparkSession, scratch: Path) -> Iterator[list[Any]]:
             if case == "stream"
             else (contest.attest_files, contest.bare_files)
         )
-        ways = {"attest": lambda way=ours, at=folder: way(at), "bare": lambda way=bare, at=folder: way(at)}
+        ways: dict[str, Callable[[], str]] = {"attest": partial(ours, folder), "bare": partial(bare, folder)}
         yield measured(spark, f"{case} {count}x{in_each}", count * in_each, rounds, ways)
         shutil.rmtree(folder)
 

@@ -144,7 +144,7 @@ def test_laws_b8_and_s6_what_a_bad_day_deleted_or_kept_is_told_as_it_was_known(s
     times = (text(absence.at(100)), text(absence.at(110)))
     bad = [(f"{number}/1{of}", *times, f"F{number}") for number in numbers for of in ("", " word")]
     engine.marks(spark, bad)
-    lived = engine.sql("lived", marks="marks", attributes=ATTRIBUTES, **views)
+    lived = engine.sql("lived", made_by=OURS, marks="marks", attributes=ATTRIBUTES, **views)
     spark.sql(lived).where("is_inferred").localCheckpoint().createOrReplaceTempView("inferred")
     nothing = absence.Day(None, None)
     without = [(first, nothing, last) for first, _, last in absence.HISTORIES]
