@@ -22,6 +22,7 @@ from attest.session import isolated
 from cases import text
 from engine import ATTRIBUTES, OURS, Engine
 from histories import run_seed
+from jinja2 import Environment, StrictUndefined
 from mutants import MARKED, Mutant, copied
 from oracle import Held, Mark
 from pyspark.sql import DataFrame, SparkSession
@@ -71,7 +72,8 @@ class Marked:
         lived = engine.sql(
             "lived", made_by=made_by, evidence="everything", marks="marks", attributes=ATTRIBUTES, carries_keys=True
         )
-        self.spark.sql(lived).localCheckpoint().createOrReplaceTempView("worlds")
+        # As a table would have them: Spark cannot plan a union of two checkpoints with one origin.
+        self.spark.createDataFrame(self.spark.sql(lived).toArrow()).createOrReplaceTempView("worlds")
         self.spark.sql(
             engine.sql("as_known", made_by=made_by, states="states", worlds="worlds")
         ).localCheckpoint().createOrReplaceTempView("as_known")
@@ -156,6 +158,62 @@ def test_laws_b8_and_s6_what_a_bad_day_deleted_or_kept_is_told_as_it_was_known(s
         sum(absence.walked(one) != absence.walked(other) for one, other in zip(absence.HISTORIES, without, strict=True))
         > 100
     )
+
+
+WRONG_SEED = {
+    (None, "L1", True, "2026-03-06", "ana", "Bad", None, None, None, None): "feed, partition or stops_landing is empty",
+    ("worked", "L9", True, "2026-03-06", "ana", "Bad", None, None, None, None): "has no such partition",
+    ("registry", "/r.jsonl", True, "2026-03-06", "ana", "Bad", None, None, None, None): "A snapshot is bad as a whole",
+    ("customer_days", "2026-03-07", False, "2026-03-08", None, "Bad", None, None, None, None): "marked_by or reason",
+    ("worked", "L2", True, "2026-03-06", "ana", "Bad", None, "2026-03-07", None, None): "cleared_by or cleared_because",
+    ("worked", "L3", True, "2999-03-06", "ana", "Bad", None, None, None, None): "at a time to come",
+    ("worked", "L4", True, "2026-03-06", "ana", "Bad", "2026-03-01", None, None, None): "not in order",
+    (
+        "worked",
+        "L5",
+        False,
+        "2026-03-06",
+        "ana",
+        "Bad",
+        "2026-03-07",
+        None,
+        None,
+        None,
+    ): "Resumes what it does not stop",
+    ("worked", "L6", True, "2026-03-06", "ana", "Bad", None, None, None, None): "Is marked twice",
+    ("worked", "L6", True, "2026-03-07", "ben", "Bad", None, None, None, None): "Is marked twice",
+}
+RIGHT_SEED = [
+    ("worked", "L1", True, "2026-03-06", "ana", "Bad", "2026-03-07", "2026-03-08", "ben", "Good after all"),
+    ("customer_days", "2026-03-04", False, "2026-03-08", "ana", "Bad", None, None, None, None),
+]
+SEED = (
+    "feed string, partition string, stops_landing boolean, marked_at string, marked_by string, reason string, "
+    "resumed_at string, cleared_at string, cleared_by string, cleared_because string"
+)
+
+
+def test_each_wrong_row_of_the_seed_is_named_with_what_to_do(spark: SparkSession) -> None:
+    marks = spark.createDataFrame([*WRONG_SEED, *RIGHT_SEED], SEED)
+    for name in ("marked_at", "resumed_at", "cleared_at"):
+        marks = marks.withColumn(name, marks[name].cast("timestamp"))
+    marks.createOrReplaceTempView("marked_partitions")
+    landed = [("worked", f"L{number}", f"/{number}.jsonl") for number in range(1, 7)]
+    spark.createDataFrame(
+        [*landed, ("registry", "R1", "/r.jsonl")], "feed string, landing_id string, source_path string"
+    ).createOrReplaceTempView("landings")
+    spark.createDataFrame([("2026-03-04",), ("2026-03-07",)], "published_on string").createOrReplaceTempView(
+        "customer_days"
+    )
+    spark.createDataFrame(
+        [("registry", "load_type", "snapshot")], "feed string, promise string, value string"
+    ).createOrReplaceTempView("promises")
+    text_of = (engine.ROOT / "tests" / "data" / "marked_partitions_are_sound.sql").read_text(encoding="utf-8")
+    sql = Environment(undefined=StrictUndefined, autoescape=False).from_string(text_of).render(ref=str)
+    found = [(row.feed, row.partition, row.problem) for row in spark.sql(sql).collect()]
+    assert len(found) == len(WRONG_SEED)
+    for row, says in WRONG_SEED.items():
+        assert any((feed, partition) == row[:2] and says in problem for feed, partition, problem in found), (row, found)
 
 
 @pytest.mark.prove

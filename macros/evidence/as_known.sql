@@ -8,9 +8,10 @@ select
     {{ known_columns() | indent(4) }},
     known_until
 
-from {{ states }}
+from {{ states }} as held
 {%- if worlds %}
-left anti join {{ worlds }} using (bk)
+left anti join {{ worlds }} as lived
+    on held.bk = lived.bk
 
 union all
 
