@@ -109,7 +109,8 @@ def test_a_table_that_was_restored_catches_up(spark: SparkSession) -> None:
 def test_a_log_in_which_a_model_only_looks_things_up_gives_it_no_keys(spark: SparkSession) -> None:
     """Its news are read, and change what is told of the keys that have news of their own."""
     spelt = "listening.said_how"
-    code = f"select said.*, how.n as how from (select * from {SAID}{ONLY_NEWS}) as said left join {spelt} as how using (id)"
+    said = f"(select * from {SAID}{ONLY_NEWS}) as said"
+    code = f"select said.*, how.n as how from {said} left join {spelt} as how using (id)"
     asked = order(logs=[SAID, spelt], code=code)
     spark.sql(f"drop table {TOLD}")
     log = Table(spelt, properties={"delta.enableChangeDataFeed": "true"})
