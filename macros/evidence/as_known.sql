@@ -8,7 +8,7 @@ select
     {{ known_columns() | indent(4) }},
     known_until
 
-from {{ states }} as held
+from {{ states }}{{ ' as held' if worlds }}
 {%- if worlds %}
 left anti join {{ worlds }} as lived
     on held.bk = lived.bk

@@ -35,7 +35,7 @@ with concerned as (
     from {{ evidence }} as log
     inner join {{ marks }} as mark
         on log.feed = mark.feed
-    where log.feed in (select feed from {{ snapshots }} as judged)
+    where log.feed in (select judged.feed from {{ snapshots }} as judged)
     {%- endif %}
 
 ),
