@@ -66,7 +66,11 @@ class Model:
             "run_query": lambda query: SimpleNamespace(rows=self.spark.sql(query).collect()),
             "var": variables.get,
             "run_started_at": NOW,
-            "declared_table": lambda: {"name": self.table, "partition_by": config.get("partition_by", [])},
+            "declared_table": lambda: {
+                "name": self.table,
+                "partition_by": config.get("partition_by", []),
+                "properties": {},
+            },
             "tojson": keep,
             "exceptions": SimpleNamespace(raise_compiler_error=refuse),
         }

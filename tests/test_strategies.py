@@ -242,10 +242,10 @@ def test_a_business_key_that_stands_twice_or_is_null_stops_the_build_and_is_name
     if not is_first:
         model.take(slice_of((1, "Rome", 1)))
     twice = slice_of((1, "Rome", 1), (1, "Rome", 2), (2, "Oslo", 1), (3, "Bonn", 1), (3, "Bonn", 1), (3, "Bonn", 3))
-    said = r"5 records .* no = 1, city = Rome \(2 times\); no = 3, city = Bonn \(3 times\)\. Nothing was written"
+    said = r"records .* no = 1, city = Rome \(2 times\); no = 3, city = Bonn \(3 times\)\. Nothing was written"
     with pytest.raises(DuplicateBusinessKeyError, match=said):
         model.take(twice)
-    with pytest.raises(NullKeyError, match=r"offices: 1 records of the slice have no business key: no = 9\. "):
+    with pytest.raises(NullKeyError, match=r"offices: records of the slice have no business key: no = 9 \(once\)\. "):
         model.take(slice_of((9, None, 1), (1, "Rome", 1)))
     assert spark.catalog.tableExists(model.table) is not is_first
     assert is_first or version(model) == 0
@@ -268,7 +268,7 @@ def test_drift_of_the_schema_is_told_and_the_slice_is_taken_as_it_is_now(offices
     ]  # fmt: skip
     assert version(model) == 1
     for kind, fits, misfits in (("string", "1", "two"), ("double", "1", "2.5"))[: 1 if strategy == "merge" else 2]:
-        said = rf"floors was int and is {kind}, and 1 records .*: no = 2\. Nothing was written"
+        said = rf"floors was int and is {kind}, and records .*: no = 2 \(once\)\. Nothing was written"
         with pytest.raises(ColumnsChangedError, match=said):
             model.take(values(f"no int, floors {kind}", [(1, fits), (2, misfits)]), DAYS[2])
     with pytest.raises(ColumnsChangedError, match=r"floors was int and is array<int>, and the one cannot be read"):
@@ -299,7 +299,9 @@ def test_an_earlier_slice_is_refused_unless_it_is_meant_and_no_window_is_ever_tu
         model.take(early, DAYS[1])
     assert model.take(early, DAYS[1], meant=True).counts["updated"] == 1
     assert model.rows(*HISTORY, where="no = 1") == [(1, "Milan", False, 2, None, True), (1, "Rome", False, 1, 2, False)]
-    with pytest.raises(ProcessingTimeError, match=r"1 records change a version .*: no = 2\. Nothing was written"):
+    with pytest.raises(
+        ProcessingTimeError, match=r"records change a version .*: no = 2 \(once\)\. Nothing was written"
+    ):
         model.take(slice_of((2, "Bergen", 2)), DAYS[3], meant=True)
     with pytest.raises(ProcessingTimeError, match="is earlier than 2026-04-01"):
         model.take(early, DAYS[2])  # what was meant once does not move the table's time back

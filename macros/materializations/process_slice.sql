@@ -30,11 +30,17 @@
 {%- for column, type in columns.told.items() if column not in columns.shape -%}
     {%- do columns.shape.update({column: type}) -%}
 {%- endfor -%}
+{%- set table = declared_table() -%}
+{#- Rows that give way are struck out; without, every file that has one of them is written anew. -#}
+{%- set properties = {'delta.enableDeletionVectors': 'true'} -%}
+{%- do properties.update(table.properties) -%}
+{%- do table.update({'properties': properties}) -%}
 {%- do refuse_unknown('partition_by', config.get('partition_by', []), columns.shape) -%}
 {%- set order = {
     'strategy': steps.strategy,
-    'table': declared_table(),
-    'code': changes(slice, this.render(), columns, steps),
+    'table': table,
+    'changes': changes(slice, this.render(), columns, steps),
+    'becomes': becomes('attest_changes', columns, steps),
     'columns': columns,
     'processing_time': var('processing_time', run_started_at.isoformat()) | string,
     'now': run_started_at.isoformat(),

@@ -1,10 +1,12 @@
 {#
-    One strategy's whole query: each record of the slice, what happens to it, and the rows of the table that it becomes.
+    What happens to each record of a slice, by one strategy, beside what is told and what is held of it.
 
     `columns` are those calculated, told, held (none where there is no table yet) and of the table's
-    new shape; `steps` what the model declares. Records are compared in one join, and counted in it.
+    new shape; `steps` what the model declares. A record is compared in one join; the rows that it
+    becomes are made of it afterwards (becomes), so that what does not change costs no more than that.
 #}
 {% macro changes(slice, table, columns, steps) -%}
+{%- set is_whole = not columns.held or steps.strategy == 'full' -%}
 
 with processed as (
 
@@ -18,13 +20,12 @@ told as (
         *,
         count(*) over (partition by primary_key) as attest_copies
 
-    from processed
+    from (
+        {{ as_bytes('processed') | indent(8) }}
+    )
 
-){{ ',' if columns.held and steps.strategy != 'full' }}
-{%- if not columns.held or steps.strategy == 'full' %}
-
-{{ full_changes('told', columns, steps) }}
-{%- else %}
+){{ ',' if not is_whole }}
+{%- if not is_whole %}
 
 held as (
 
@@ -32,14 +33,43 @@ held as (
         *,
         {{ steps.window }} as attest_in_window
 
-    from {{ table }}
+    from (
+        {{ as_bytes(table) | indent(8) }}
+    )
     {%- if steps.strategy == 'historic' %}
     where is_current
     {%- endif %}
 
 )
-
-{{ (merge_changes if steps.strategy == 'merge' else historic_changes)('told', 'held', columns, steps) }}
 {%- endif %}
+
+select
+    told.source_hash is not null as attest_is_told,
+    {{ (full_changes if is_whole else merge_changes if steps.strategy == 'merge' else historic_changes)() | indent(4) }} as attest_action,
+    {{ problem_of(columns, steps.strategy == 'historic' and not is_whole) | indent(4) }} as attest_problem,
+    {{ record_named(steps.named_by) | indent(4) }} as attest_record,
+    {{ columns_of('told', columns.told) | indent(4) }}{{ ',' if not is_whole }}
+    {%- if not is_whole %}
+    {{ columns_of('held', columns.held) | indent(4) }}
+    {%- endif %}
+
+from told
+{%- if not is_whole %}
+{{ 'full' if steps.infers else 'left' }} join held on told.primary_key = held.primary_key
+{%- endif %}
+
+{%- endmacro %}
+
+
+{# The rows of the table that the changes make. #}
+{% macro becomes(changes, columns, steps) -%}
+{%- set is_whole = not columns.held or steps.strategy == 'full' -%}
+
+select inline(
+    {{ (full_rows if is_whole else merge_rows if steps.strategy == 'merge' else historic_rows)(columns) | indent(4) }}
+)
+
+from {{ changes }}
+where attest_action <> 'unchanged'
 
 {%- endmacro %}

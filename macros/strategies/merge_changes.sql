@@ -1,5 +1,5 @@
 {#
-    What a slice changes in a table of one row a key: each record, what happens to it, and the row that it becomes.
+    What happens to each record by merge:
 
         inserted   the table lacks its key
         changed    it has another hash, or had been deleted
@@ -7,35 +7,28 @@
         deleted    its source says that it is gone: the row stays, flagged; still_deleted, if it was already
         inferred   the slice would tell it and does not: likewise, but it was not seen
 #}
-{% macro merge_changes(told, held, columns, steps) -%}
+{% macro merge_changes() -%}
+case
+    when told.source_hash is null then if(held.attest_in_window and not held.is_deleted, 'inferred', null)
+    when told.is_deleted then if(held.is_deleted, 'still_deleted', 'deleted')
+    when held.primary_key is null then 'inserted'
+    when held.is_deleted or held.source_hash <> told.source_hash then 'changed'
+    else 'touched'
+end
+{%- endmacro %}
 
-{%- set seen = 'greatest(held.last_seen_ts, :processing_time)' -%}
 
-select
-    told.source_hash is not null as attest_is_told,
-    case
-        when told.source_hash is null then if(held.attest_in_window and not held.is_deleted, 'inferred', null)
-        when told.is_deleted then if(held.is_deleted, 'still_deleted', 'deleted')
-        when held.primary_key is null then 'inserted'
-        when held.is_deleted or held.source_hash <> told.source_hash then 'changed'
-        else 'touched'
-    end as attest_action,
-    case
-        {{ problem_of(columns) | indent(8) }}
-    end as attest_problem,
-    {{ record_named(steps.named_by) | indent(4) }} as attest_record,
-    case
-        when attest_action in ('inserted', 'changed') or (attest_action = 'deleted' and held.primary_key is null)
-            then array({{ as_row('told', columns, {'last_seen_ts': seen}) | indent(12) }})
-        when attest_action = 'touched'
-            then array({{ as_row('held', columns, {'last_seen_ts': seen}) | indent(12) }})
-        when attest_action in ('deleted', 'still_deleted')
-            then array({{ as_row('held', columns, {'last_seen_ts': seen, 'is_deleted': 'true'}) | indent(12) }})
-        when attest_action = 'inferred'
-            then array({{ as_row('held', columns, {'is_deleted': 'true'}) | indent(12) }})
-    end as attest_becomes
-
-from {{ told }} as told
-{{ 'full' if steps.infers else 'left' }} join {{ held }} as held on told.primary_key = held.primary_key
-
+{# The row that each of them becomes. #}
+{% macro merge_rows(columns) -%}
+{%- set seen = 'greatest(held_last_seen_ts, :processing_time)' -%}
+case
+    when attest_action in ('inserted', 'changed') or (attest_action = 'deleted' and held_primary_key is null)
+        then array({{ as_row('told', columns, {'last_seen_ts': seen}) | indent(8) }})
+    when attest_action = 'touched'
+        then array({{ as_row('held', columns, {'last_seen_ts': seen}) | indent(8) }})
+    when attest_action in ('deleted', 'still_deleted')
+        then array({{ as_row('held', columns, {'last_seen_ts': seen, 'is_deleted': 'true'}) | indent(8) }})
+    when attest_action = 'inferred'
+        then array({{ as_row('held', columns, {'is_deleted': 'true'}) | indent(8) }})
+end
 {%- endmacro %}

@@ -11,14 +11,14 @@ import json
 import re
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, Observation, Row, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from attest import write
@@ -38,9 +38,13 @@ from attest.write import Table, Written
 
 ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,6})?)?(Z|[+-]\d{2}(:?\d{2})?)?)?", re.IGNORECASE)
 AT = ":processing_time"
+CHANGES = "attest_changes"
 NAMED = 5  # records in an error
-ACTIONS = ("inserted", "changed", "updated", "touched", "unchanged", "deleted", "still_deleted", "inferred")
-PROBLEMS = ("nameless", "repeated", "misfit", "inverted")
+ACTIONS = {
+    "full": ("inserted", "deleted"),
+    "merge": ("inserted", "changed", "touched", "deleted", "still_deleted", "inferred"),
+    "historic": ("inserted", "updated", "unchanged", "deleted", "inferred"),
+}
 KEYS = {"full": None, "merge": "primary_key", "historic": "version_sk"}
 
 
@@ -50,7 +54,8 @@ class Slice:
 
     strategy: str
     table: Table
-    code: str
+    changes: str
+    becomes: str
     columns: Mapping[str, Mapping[str, str]]
     is_meant: bool
     at: datetime
@@ -67,7 +72,10 @@ def process(spark: SparkSession, order: str) -> Outcome:
     table = Table(**wanted["table"])
     at = instant(wanted["processing_time"], table.name)
     table = replace(table, key=KEYS[wanted["strategy"]])
-    ours = Slice(wanted["strategy"], table, wanted["code"], wanted["columns"], wanted["is_meant"], at)
+    ours = Slice(
+        wanted["strategy"], table, at_time(wanted["changes"], at), at_time(wanted["becomes"], at), wanted["columns"],
+        wanted["is_meant"], at,
+    )  # fmt: skip
     target = standing(spark, table.name)
     require_same_table(spark, ours, target)
     refuse_time(ours, target, now=datetime.fromisoformat(wanted["now"]))
@@ -119,12 +127,16 @@ def refuse_time(ours: Slice, target: Standing | None, *, now: datetime) -> None:
         )
 
 
+def at_time(code: str, at: datetime) -> str:
+    """The code for one processing time: Spark leaves a parameter unbound in a CTE of a CTE."""
+    return code.replace(AT, f"timestamp '{at.isoformat()}'")
+
+
 def query(spark: SparkSession, ours: Slice) -> DataFrame:
     try:
-        # Spark leaves a parameter unbound in a CTE of a CTE.
-        return spark.sql(ours.code.replace(AT, f"timestamp '{ours.at.isoformat()}'"))
+        return spark.sql(ours.changes)
     except AnalysisException as failure:
-        retyped = [told for told in drift(ours.columns) if " was " in told]
+        retyped = [line for line in drift(ours.columns) if " was " in line]
         if not retyped or "CAST" not in str(failure.getCondition()):
             raise
         raise ColumnsChangedError(
@@ -138,61 +150,69 @@ def computed(
     spark: SparkSession, ours: Slice, changes: DataFrame, target: Standing | None
 ) -> Iterator[tuple[DataFrame, Mapping[str, int]]]:
     """Step 12: the rows to write, computed once, and what happened to the records that they come from."""
-    rows_made = F.sum(F.when(F.col("attest_becomes").isNotNull(), F.size("attest_becomes")))
-    tallies = [F.count_if("attest_is_told").alias("records"), F.coalesce(rows_made, F.lit(0)).alias("rows")]
-    tallies += [F.count_if(F.col("attest_action") == name).alias(name) for name in ACTIONS]
-    tallies += [F.count_if(F.col("attest_problem") == name).alias(name) for name in PROBLEMS]
-    becomes, needed = "inline(attest_becomes)", ("attest_is_told", "attest_action", "attest_problem", "attest_becomes")
+    tallies = [F.count_if("attest_is_told").alias("records"), F.count("attest_problem").alias("problems")]
+    tallies += [F.count_if(F.col("attest_action") == name).alias(name) for name in ACTIONS[ours.strategy]]
+    needed = [name for name in changes.columns if name != "attest_record"]
     if target is None:
         # There is no place yet to keep files at.
         held = changes.select(*needed).persist()
         try:
             [seen] = held.agg(*tallies).collect()
-            yield held.selectExpr(becomes), seen.asDict()
+            yield becoming(spark, ours, held), seen.asDict()
         finally:
             held.unpersist()
         return
     passing = Observation()
-    rows = changes.select(*needed).observe(passing, *tallies).selectExpr(becomes)
+    rows = becoming(spark, ours, changes.select(*needed).observe(passing, *tallies))
     with as_files(spark, ours.table.name, rows) as kept:
         reach("after data files", ours.table.name)
         yield kept, passing.get
 
 
+def becoming(spark: SparkSession, ours: Slice, changes: DataFrame) -> DataFrame:
+    changes.createOrReplaceTempView(CHANGES)
+    return spark.sql(ours.becomes)
+
+
 def refuse_problems(ours: Slice, changes: DataFrame, seen: Mapping[str, int]) -> None:
     """Named by up to five records; only now, where something is wrong, are they looked for."""
-    found = next((problem for problem in PROBLEMS if seen[problem]), None)
-    if found is None:
+    if not seen["problems"]:
         return
-    wrong = changes.where(F.col("attest_problem") == found).groupBy("attest_record").agg(F.count("*").alias("times"))
-    records = wrong.orderBy("attest_record").limit(NAMED).collect()
-    raise refused(ours, found, records, seen[found])
-
-
-def refused(ours: Slice, problem: str, records: Sequence[Row], count: int) -> Exception:
+    wrong = changes.where("attest_problem is not null").groupBy("attest_problem", "attest_record")
+    records = wrong.agg(F.count("*").alias("times")).orderBy("attest_problem", "attest_record").limit(NAMED).collect()
+    problem = records[0].attest_problem
+    records = [row for row in records if row.attest_problem == problem]
     otherwise = "all of it is null" if problem == "nameless" else "a row that the slice lacks"
-    named = "; ".join(told(row.attest_record, otherwise) for row in records)
+    named = "; ".join(f"{told(row.attest_record, otherwise)} ({times(row.times)})" for row in records)
+    raise refusal(ours, problem, named)
+
+
+def refusal(ours: Slice, problem: str, named: str) -> Exception:
     name = ours.table.name
     if problem == "repeated":
-        times = "; ".join(f"{told(row.attest_record, otherwise)} ({row.times} times)" for row in records)
         return DuplicateBusinessKeyError(
-            f"{name}: {count} records of the slice have a business key that is not theirs alone: {times}. "
+            f"{name}: records of the slice have a business key that is not theirs alone: {named}. "
             "Nothing was written; let the model select one record a key."
         )
     if problem == "nameless":
         return NullKeyError(
-            f"{name}: {count} records of the slice have no business key: {named}. "
+            f"{name}: records of the slice have no business key: {named}. "
             "Nothing was written; mend the source, or leave them out in the model."
         )
     if problem == "misfit":
+        retyped = ", ".join(line for line in drift(ours.columns) if " was " in line)
         return ColumnsChangedError(
-            f"{name}: {', '.join(one for one in drift(ours.columns) if ' was ' in one)}, and {count} records have "
-            f"a value that does not fit what it was: {named}. Nothing was written; cast it in the model."
+            f"{name}: {retyped}, and records have a value that does not fit what it was: {named}. "
+            "Nothing was written; cast it in the model."
         )
     return ProcessingTimeError(
-        f"{name}: {count} records change a version that begins at {ours.at.isoformat()} or later, so that it would end "
+        f"{name}: records change a version that begins at {ours.at.isoformat()} or later, so that it would end "
         f"before it begins: {named}. Nothing was written; give a later processing time."
     )
+
+
+def times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def told(record: str, otherwise: str) -> str:
@@ -205,8 +225,8 @@ def refuse_nothing(spark: SparkSession, ours: Slice, target: Standing | None, se
     if ours.is_meant or target is None or seen["records"]:
         return
     is_replaced = ours.strategy == "full" and not ours.table.partition_by
-    if seen["inferred"] or (is_replaced and not spark.table(ours.table.name).isEmpty()):
-        gone = f"{seen['inferred']} rows" if seen["inferred"] else "all rows"
+    if seen.get("inferred") or (is_replaced and not spark.table(ours.table.name).isEmpty()):
+        gone = f"{seen['inferred']} rows" if seen.get("inferred") else "all rows"
         raise EmptySliceError(
             f"{ours.table.name}: the slice has no records, so {gone} would be gone. "
             f"Nothing was written; look at the source. {ours.meant}"
@@ -217,20 +237,28 @@ def put(spark: SparkSession, ours: Slice, rows: DataFrame, seen: Mapping[str, in
     """One commit, whatever the strategy. Its generation is new if anything but a last sight is."""
     since = version_at(target)
     before = target.note if target is not None else None
-    is_same = before is not None and seen["rows"] == seen["touched"] + seen["still_deleted"] and ours.strategy != "full"
+    count = rows_made(ours, seen)
+    is_same = ours.strategy != "full" and count == seen.get("touched", 0) + seen.get("still_deleted", 0)
     latest = max([ours.at, *([datetime.fromisoformat(before.at)] if before is not None and before.at else [])])
     generation = before.generation if before is not None and is_same else uuid.uuid4().hex
     note = Note(generation, at=latest.isoformat())
     if target is None or (ours.strategy == "full" and not ours.table.partition_by):
         whole = replace(ours.table, key=None)
         written = write.create(spark, whole, rows, note=note, since=since)
-    elif not seen["rows"]:
+    elif not count:
         return write.confirm(spark, ours.table, note=note, since=since)
     elif ours.strategy == "full":
         written = write.overwrite_partitions(spark, ours.table, rows, note=note, since=since)
     else:
         written = write.replace_on(spark, ours.table, rows, note=note, since=since)
-    return replace(written, rows=seen["rows"])
+    return replace(written, rows=count)
+
+
+def rows_made(ours: Slice, seen: Mapping[str, int]) -> int:
+    """A record is a row, but in a history: there none is one where nothing changed, and two where a version ends."""
+    if ours.strategy != "historic":
+        return seen["records"] + seen.get("inferred", 0)
+    return seen["inserted"] + seen["deleted"] + 2 * (seen["updated"] + seen["inferred"])
 
 
 def counted(strategy: str, seen: Mapping[str, int]) -> dict[str, int]:
