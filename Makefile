@@ -5,7 +5,7 @@ ATTEST_TARGET ?= local
 export ATTEST_TARGET
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
-.PHONY: help setup build test prove check bench-bronze bench-silver bench-gold bench-write bench-build bench-land lock clean
+.PHONY: help setup build test prove check bench-bronze bench-silver bench-gold bench-historic bench-write bench-build bench-land lock clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ bench-write: setup ## time a change beside MERGE, overwrite, rebuild and dbt's s
 
 bench-gold: setup ## time the as-of join of facts beside three others (FACTS, VERSIONS, CASES, ROUNDS, LIMIT)
 	@$(BIN)/python bench/gold.py
+
+bench-historic: setup ## time a version history beside dbt's snapshot and the two-pass MERGE recipe (SIZES, CASES, ROUNDS)
+	@$(BIN)/python bench/historic.py
 
 bench-build: setup ## time a build without news and with one changed entity beside an empty project (ROUNDS=3)
 	@$(BIN)/python bench/build.py

@@ -2,8 +2,8 @@
     The tables that a node reads, through views: where its news comes from.
 
     Logs tell their news by version, row by row: landing tables, evidence, and tables with a
-    change feed; inputs (other tables) are read through to theirs; references (rules, seeds)
-    are watched for being edited, views for their text; others attest did not build.
+    change feed; inputs (other tables) are read through to theirs; references (rules, seeds,
+    what a strategy writes) are watched for being edited, views for their text; others attest did not build.
 #}
 {% macro lineage_of(node) -%}
 {%- set lineage = {'logs': [], 'inputs': [], 'references': [], 'views': [], 'others': []} -%}
@@ -22,7 +22,7 @@
         {%- set found = lineage.logs -%}
     {%- elif materialized in ('replace_by_key', 'by_difference') -%}
         {%- set found = lineage.inputs -%}
-    {%- elif materialized in ('reference', 'seed') -%}
+    {%- elif materialized in ('reference', 'seed', 'full', 'merge', 'historic') -%}
         {%- set found = lineage.references -%}
     {%- elif materialized in ('view', 'ephemeral') -%}
         {%- set found = lineage.views -%}

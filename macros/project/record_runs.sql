@@ -31,7 +31,9 @@ insert into {{ runs_table() }} values
         {{ result.adapter_response.get('bytes') or 0 }},
         {{ number_or_null(result.adapter_response.get('version_before')) }},
         {{ number_or_null(result.adapter_response.get('version_after')) }},
-        {{ result.adapter_response.get('retries') or 0 }}
+        {{ result.adapter_response.get('retries') or 0 }},
+        {{ counts_or_null(result.adapter_response.get('counts')) }},
+        {{ texts_or_null(result.adapter_response.get('warnings')) }}
     ){{ ',' if not loop.last }}
     {%- endfor %}
 {%- endif -%}
@@ -47,7 +49,8 @@ insert into {{ runs_table() }} values
 {% macro runs_columns() -%}
 invocation_id string, command string, started_at timestamp, recorded_at timestamp,
 node string, materialized string, status string, seconds double, rows bigint, message string,
-primitive string, keys bigint, rows_removed bigint, bytes bigint, version_before bigint, version_after bigint, retries bigint
+primitive string, keys bigint, rows_removed bigint, bytes bigint, version_before bigint, version_after bigint, retries bigint,
+counts map<string,bigint>, warnings array<string>
 {%- endmacro %}
 
 
@@ -66,4 +69,26 @@ primitive string, keys bigint, rows_removed bigint, bytes bigint, version_before
 
 {% macro number_or_null(number) -%}
 {{ 'null' if number is none else number }}
+{%- endmacro %}
+
+
+{% macro counts_or_null(counts) -%}
+{%- if not counts -%}
+null
+{%- else -%}
+map(
+    {%- for name, count in counts.items() -%}
+    {{ quoted(name) }}, {{ count }}{{ ', ' if not loop.last }}
+    {%- endfor -%}
+)
+{%- endif -%}
+{%- endmacro %}
+
+
+{% macro texts_or_null(texts) -%}
+{%- if not texts -%}
+null
+{%- else -%}
+array({% for text in texts %}{{ quoted(text) }}{{ ', ' if not loop.last }}{% endfor %})
+{%- endif -%}
 {%- endmacro %}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import linecache
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import AdapterResponse
@@ -37,6 +37,8 @@ class NodeResponse(AdapterResponse):  # type: ignore[misc]
     version_before: int | None = None
     version_after: int | None = None
     retries: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
 
     @staticmethod
     def of(outcome: Outcome, retries: int) -> NodeResponse:
@@ -45,6 +47,7 @@ class NodeResponse(AdapterResponse):  # type: ignore[misc]
             return NodeResponse(_message=outcome.message, rows_affected=0, retries=retries)
         told = {name: value for name, value in asdict(wrote).items() if name != "rows"}
         told |= {"keys": outcome.keys, "retries": retries}
+        told |= {"counts": dict(outcome.counts), "warnings": list(outcome.warnings)}
         return NodeResponse(_message=outcome.message, rows_affected=wrote.rows, **told)
 
 

@@ -7,9 +7,9 @@ import json
 import re
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
@@ -49,6 +49,8 @@ class Outcome:
     message: str
     wrote: Written | None = None
     keys: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
 
     @property
     def rows(self) -> int:

@@ -55,6 +55,18 @@ class RepeatedIdentityError(ModelError):
     """Two rows claim the identity that the model says belongs to one."""
 
 
+class DuplicateBusinessKeyError(ModelError):
+    """A slice tells a business key more than once, so nobody knows which record holds."""
+
+
+class EmptySliceError(ModelError):
+    """A slice without records, by which rows that the table has would be gone."""
+
+
+class ProcessingTimeError(ModelError):
+    """The processing time cannot be read, or does not stand after what the table has."""
+
+
 class StrayKeyError(ModelError):
     """The model returned rows of keys that it was not asked to rebuild."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-ENGINE = ("hashing", "evidence", "timeline", "belief", "transactions", "gold")
+ENGINE = ("hashing", "evidence", "timeline", "belief", "transactions", "gold", "strategies")
 
 
 def render(root: Path, macro: str, /, **arguments: Any) -> str:

@@ -6,6 +6,7 @@ Every commit of ours carries a note (Delta's user metadata, atomic with the data
     read        per log, the version up to which this table has read it
     seen        per table that it reads, the generation it was built from; its own definition is one
     due         when time alone will change it, if it will
+    at          the latest processing time of the slices that it was written from, where it is written so
 
 A log tells what changed since a version, row by row: it is append-only (landing, evidence),
 or has a change feed (states). What does not tell is read through, to the logs it has read.
@@ -39,6 +40,7 @@ class Note:
     read: Mapping[str, int] = field(default_factory=dict)
     seen: Mapping[str, str] = field(default_factory=dict)
     due: str | None = None
+    at: str | None = None
 
     def to_json(self) -> str:
         return json.dumps({"attest": {name: value for name, value in vars(self).items() if value is not None}})

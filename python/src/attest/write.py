@@ -200,10 +200,7 @@ def replace_kept(
     if not found.rows and not gone:
         return confirm(spark, table, note=note, since=since)
     if not gone:
-        writer = kept.alias("s").write.format("delta").mode("overwrite").option("targetAlias", "t")
-        replacing = partial(writer.option("replaceOn", f"t.{key} = s.{key}").saveAsTable, table.name)
-        written = commit(spark, table, replacing, primitive="replaceOn", note=note, since=since)
-        return replace(written, rows=found.rows)
+        return replace(replace_on(spark, table, kept, note=note, since=since), rows=found.rows)
     removals = keys.select(key).withColumn("attest_removes", F.lit(True))
     source = removals.unionByName(kept.withColumn("attest_removes", F.lit(False)), allowMissingColumns=True)
     merge = (
@@ -215,6 +212,20 @@ def replace_kept(
     )
     written = commit(spark, table, merge.execute, primitive="merge", note=note, since=since)
     return replace(written, rows=found.rows)
+
+
+def replace_on(spark: SparkSession, table: Table, kept: DataFrame, *, note: Note, since: int) -> Written:
+    """Rows in the place of those of the same keys, others added; a column that is new is new to the table, too."""
+    writer = kept.alias("s").write.format("delta").mode("overwrite").option("targetAlias", "t")
+    writer = writer.option("mergeSchema", "true").option("replaceOn", f"t.{table.key} = s.{table.key}")
+    replacing = partial(writer.saveAsTable, table.name)
+    return commit(spark, table, replacing, primitive="replaceOn", note=note, since=since)
+
+
+def overwrite_partitions(spark: SparkSession, table: Table, kept: DataFrame, *, note: Note, since: int) -> Written:
+    """Rows in the place of all that the partitions have that they fall in; no other partition is touched."""
+    writer = kept.writeTo(table.name).option("partitionOverwriteMode", "dynamic").option("mergeSchema", "true")
+    return commit(spark, table, writer.overwritePartitions, primitive="overwritePartitions", note=note, since=since)
 
 
 def without_rows(keys: DataFrame, kept: DataFrame, key: str) -> DataFrame:

@@ -1,0 +1,17 @@
+{#
+    Materialize a model by putting its rows in the place of those that the table has.
+
+    With `partition_by`, in the place of the partitions that it has rows of, and no others. Config: as
+    for merge, but for `delete_missing`. docs/strategies.md has all three strategies.
+#}
+{% materialization full, adapter='spark' -%}
+
+{{ run_hooks(pre_hooks) }}
+{%- call statement('main', language='python') %}
+{{ process_slice(sql) }}
+{%- endcall %}
+{%- do tell_warnings(load_result('main').response) %}
+{{ run_hooks(post_hooks) }}
+{{ return({'relations': [this.incorporate(type='table')]}) }}
+
+{%- endmaterialization %}

@@ -1,0 +1,18 @@
+{#
+    Step 7 of a strategy: columns in the types that the table is to have.
+#}
+{% macro cast_columns(rows, types) -%}
+
+select
+    * except (
+        {%- for column in types %}
+        {{ named(column) }}{{ ',' if not loop.last }}
+        {%- endfor %}
+    ),
+    {%- for column, type in types.items() %}
+    cast({{ named(column) }} as {{ type }}) as {{ named(column) }}{{ ',' if not loop.last }}
+    {%- endfor %}
+
+from {{ rows }}
+
+{%- endmacro %}

@@ -1,0 +1,6 @@
+{#
+    A column's name as SQL, whatever letters it has.
+#}
+{% macro named(column) -%}
+`{{ column | replace('`', '``') }}`
+{%- endmacro %}

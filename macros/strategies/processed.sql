@@ -1,0 +1,115 @@
+{#
+    The pipeline of all strategies: a slice as rows of its table, each with its key and its hash.
+
+    `columns` are those of steps 1 and 2, with their types; step 12, computing the rows once, is the
+    writer's. A step that has nothing to do is left out.
+#}
+{% macro processed(slice, columns, steps) -%}
+
+{%- set tracked = {} -%}
+{%- set spelled = {} -%}
+{%- for column, type in columns.items() -%}
+    {%- if column not in steps.untracked -%}
+        {%- do tracked.update({column: type}) -%}
+    {%- endif -%}
+    {%- set renamed = steps.rename.get(column, column) -%}
+    {%- if normal_name(renamed) != renamed -%}
+        {%- do spelled.update({renamed: normal_name(renamed)}) -%}
+    {%- endif -%}
+{%- endfor -%}
+{%- set so_far = namespace(rows='hashed') -%}
+
+with calculated as (
+
+    {{ calculated(slice, steps) | indent(4) }}
+
+),
+
+hashed as (
+
+    {{ hash_source('calculated', tracked) | indent(4) }}
+
+),
+
+{%- if steps.strategy == 'historic' %}
+
+dated as (
+
+    {{ date_versions(so_far.rows) | indent(4) }}
+
+),
+{%- set so_far.rows = 'dated' %}
+{%- endif %}
+{%- if steps.file_name %}
+
+filed as (
+
+    {{ name_file(so_far.rows, steps.file_name) | indent(4) }}
+
+),
+{%- set so_far.rows = 'filed' %}
+{%- endif %}
+
+keyed as (
+
+    {{ key_rows(so_far.rows, steps.business_key, columns) | indent(4) }}
+
+),
+{%- set so_far.rows = 'keyed' %}
+{%- if steps.cast %}
+
+typed as (
+
+    {{ cast_columns(so_far.rows, steps.cast) | indent(4) }}
+
+),
+{%- set so_far.rows = 'typed' %}
+{%- endif %}
+{%- if steps.rename %}
+
+renamed as (
+
+    {{ rename_columns(so_far.rows, steps.rename) | indent(4) }}
+
+),
+{%- set so_far.rows = 'renamed' %}
+{%- endif %}
+
+flagged as (
+
+    {{ flag_deleted(so_far.rows, steps.deleted_when) | indent(4) }}
+
+),
+
+seen as (
+
+    {{ see_rows('flagged') | indent(4) }}
+
+)
+
+{{ rename_columns('seen', spelled) if spelled else 'select * from seen' }}
+
+{%- endmacro %}
+
+
+{# Steps 1 and 2: the slice with its injected and calculated columns. #}
+{% macro calculated(slice, steps) -%}
+
+with slice as (
+
+    {{ slice | indent(4) }}
+
+)
+{%- if steps.inject %},
+
+injected as (
+
+    {{ inject('slice', steps.inject) | indent(4) }}
+
+)
+{%- endif %}
+{%- set rows = 'injected' if steps.inject else 'slice' %}
+
+{{ calculate(rows, steps.calculate) if steps.calculate else 'select * from ' ~ rows }}
+
+{%- endmacro %}
