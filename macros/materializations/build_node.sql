@@ -14,7 +14,7 @@
 {%- set order = build_order(code) -%}
 {%- do order.update({'only_news': only_news(key), 'new_by': config.get('new_by'), 'touched_by': config.get('touched_by')}) -%}
 {%- do order.update({'rebuild': [var('rebuild')] if var('rebuild', []) is string else var('rebuild', [])}) -%}
-{%- do order.update({'idle_without': named(config.get('idle_without'), order.references)}) -%}
+{%- do order.update({'idle_without': relation_named(config.get('idle_without'), order.references)}) -%}
 {%- do order.update({'touched_on': touched_on(order.references)}) -%}
 {%- do order.update({'found_by': by_relation(config.get('found_by', {}), order.logs)}) -%}
 {%- do order.table.update({'key': key, 'identity': config.get('identity', [])}) -%}
@@ -49,7 +49,7 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
 {# Marks concern the entities that their partitions speak of. #}
 {% macro touched_on(references) -%}
 {%- set conditions = {} -%}
-{%- set marks = named('marks', references) -%}
+{%- set marks = relation_named('marks', references) -%}
 {%- if marks -%}
     {%- do conditions.update({marks: covers('edited', 'log')}) -%}
 {%- endif -%}
@@ -58,7 +58,7 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
 
 
 {# The relation of this name among some, or none. #}
-{% macro named(name, relations) -%}
+{% macro relation_named(name, relations) -%}
 {%- for relation in relations if relation.replace('`', '').split('.')[-1] == name -%}
     {{ return(relation) }}
 {%- endfor -%}
