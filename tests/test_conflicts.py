@@ -47,7 +47,7 @@ def order(materialized: str) -> str:
     key, code, properties = ("landing", EACH_WORD, LOG) if materialized == "append_only" else ("bk", WHOLE, {})
     sources: dict[str, Any] = {"logs": [HEARD], "inputs": [], "references": [], "views": [], "others": []}
     asked = {"materialized": materialized, "full_refresh": False, "is_python": False, "new_by": None}
-    asked |= {"touched_by": None, "code": code, "only_news": f" left semi join news using ({key})"}
+    asked |= {"touched_by": None, "touched_on": {}, "code": code, "only_news": f" left semi join news using ({key})"}
     return json.dumps(asked | sources | {"table": {"name": TOLD, "key": key, "properties": properties}})
 
 

@@ -37,7 +37,13 @@ LATER = [
 def order(*rebuild: str, logs: Sequence[str] = (SAID,), code: str = CODE) -> str:
     sources: dict[str, Any] = {"logs": list(logs), "inputs": [], "references": [], "views": [], "others": []}
     asked = {"materialized": "replace_by_key", "full_refresh": False, "is_python": False, "new_by": "id"}
-    asked |= {"touched_by": None, "code": code, "only_news": ONLY_NEWS, "table": {"name": TOLD, "key": "bk"}}
+    asked |= {
+        "touched_by": None,
+        "touched_on": {},
+        "code": code,
+        "only_news": ONLY_NEWS,
+        "table": {"name": TOLD, "key": "bk"},
+    }
     asked |= {"rebuild": list(rebuild)}
     return json.dumps(asked | sources)
 
