@@ -43,9 +43,8 @@ def lake(scratch: Path, is_long: bool) -> Path:
     """A lake that no user has: every dbt command and every session of the tests works here."""
     os.environ["ATTEST_LAKE"] = str(scratch / "lake")
     os.environ["ATTEST_TARGET"] = "local"
-    # Thousands of small queries, each planned once: the second compiler would only take time from them.
-    # Alone, the first one gets a fifth of the room for its code, and stops for good when that is full.
-    small = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC"
+    # Two processes share the machine: one thread each to collect garbage, and room for the code of a long run.
+    small = "-XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC"
     if not is_long:
         os.environ["ATTEST_JAVA_OPTIONS"] = small
     return scratch / "lake"
