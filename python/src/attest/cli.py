@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attest.contract import find_feed, read_contracts
+from attest.contract import feeds_of, find_feed
 from attest.errors import AttestError, ContractError, OutputError, StreamError
 from attest.gate import DEFENSIBLE, Verdict, judge
 from attest.ledger import BACKWARD, PENDING
@@ -283,13 +283,13 @@ def run_land(project: Project, options: argparse.Namespace) -> int:
     from attest.detect import inspector_of  # noqa: PLC0415 (Spark is slow to start)
     from attest.land import land  # noqa: PLC0415
     from attest.marks import standing_marks  # noqa: PLC0415
-    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.session import open_lake  # noqa: PLC0415
     from attest.stage import Snapshot, found, new_delivery  # noqa: PLC0415
 
-    feeds = read_contracts(project.root / "seeds" / "feeds.csv")
+    feeds = feeds_of(project.root)
     feed = find_feed(feeds, options.feed)
     found(options.paths)
-    spark = isolated(start(project.parameters))
+    spark = open_lake(project)
     inspector = inspector_of(spark, project, feed, feeds)
     delivery = new_delivery(
         run_id=options.run_id,
@@ -336,7 +336,7 @@ def tell_held(spark: SparkSession, project: Project, feed: str, landed: Landed) 
 def run_capture(project: Project, options: argparse.Namespace) -> int:
     from attest.fetch import Tools, capture, read_endpoint  # noqa: PLC0415
 
-    feed = find_feed(read_contracts(project.root / "seeds" / "feeds.csv"), options.feed)
+    feed = find_feed(feeds_of(project.root), options.feed)
     if feed.format != "capture":
         raise ContractError(f"The format of {feed.name} is {feed.format}, so it is not captured. Land its files.")
     tools = Tools(say=lambda text: print(text, file=sys.stderr))
@@ -394,12 +394,12 @@ def counted(reasons: Mapping[str, int]) -> str:
 
 def run_stream(project: Project, options: argparse.Namespace) -> int:
     from attest.detect import inspector_of  # noqa: PLC0415
-    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.session import open_lake  # noqa: PLC0415
     from attest.stream import Batch, Stream, follow, read_options  # noqa: PLC0415
 
-    feeds = read_contracts(project.root / "seeds" / "feeds.csv")
+    feeds = feeds_of(project.root)
     feed = find_feed(feeds, options.feed)
-    spark = isolated(start(project.parameters))
+    spark = open_lake(project)
     inspector = inspector_of(spark, project, feed, feeds)
     stream = Stream(
         feed=feed,
@@ -460,10 +460,10 @@ def places(project: Project, target: str | None) -> list[str]:
 def run_release(project: Project, options: argparse.Namespace) -> int:
     from attest.land import Landed, held_landings, release  # noqa: PLC0415
     from attest.marks import standing_marks  # noqa: PLC0415
-    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.session import open_lake  # noqa: PLC0415
 
-    feed = find_feed(read_contracts(project.root / "seeds" / "feeds.csv"), options.feed)
-    spark = isolated(start(project.parameters))
+    feed = find_feed(feeds_of(project.root), options.feed)
+    spark = open_lake(project)
     table = f"{project.schema}.landing_{feed.name}"
     held = held_landings(spark, table, landing_id=options.landing)
     if not held:
@@ -483,7 +483,7 @@ def run_release(project: Project, options: argparse.Namespace) -> int:
 
 
 def run_gate(project: Project, options: argparse.Namespace) -> int:
-    feeds = read_contracts(project.root / "seeds" / "feeds.csv")
+    feeds = feeds_of(project.root)
     for feed in [find_feed(feeds, options.feed)] if options.feed else feeds.values():
         verdict = judge(feed, {})
         print(f"{feed.name}: {verdict.name}")
@@ -502,12 +502,12 @@ def print_verdict(feed: str, verdict: Verdict | None) -> None:
 
 def run_why(project: Project, options: argparse.Namespace) -> int:
     from attest.page import page  # noqa: PLC0415
-    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.session import open_lake  # noqa: PLC0415
     from attest.why import explain, open_case  # noqa: PLC0415
 
     if options.html is not None:
         refuse_bad_place(options.html)
-    spark = isolated(start(project.parameters))
+    spark = open_lake(project)
     case = open_case(
         spark, project, entity=options.entity, key=options.key, as_at=options.as_at, known_at=options.known_at
     )
@@ -532,11 +532,11 @@ def refuse_bad_place(file: Path) -> None:
 def run_mark(project: Project, options: argparse.Namespace) -> int:
     from attest import marks  # noqa: PLC0415
     from attest.alerts import Alert, raise_alert  # noqa: PLC0415
-    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.session import open_lake  # noqa: PLC0415
 
     word = marks.Word(whoever(options.by), options.reason)
     marks.require_word(word)
-    spark = isolated(start(project.parameters))
+    spark = open_lake(project)
     target = marks.find_target(spark, project, options.feed)
     partitions = marks.partitions_named(spark, project, target, options.partition)
     stops = not (options.keep_landing or target.is_published)
@@ -555,11 +555,11 @@ def run_mark(project: Project, options: argparse.Namespace) -> int:
 def run_clear(project: Project, options: argparse.Namespace) -> int:
     from attest import marks  # noqa: PLC0415
     from attest.alerts import Alert, raise_alert  # noqa: PLC0415
-    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.session import open_lake  # noqa: PLC0415
 
     word = marks.Word(whoever(options.by), options.reason)
     marks.require_word(word)
-    spark = isolated(start(project.parameters))
+    spark = open_lake(project)
     target = marks.find_target(spark, project, options.feed)
     standing = {mark.partition for mark in marks.standing_marks(spark, project, target.name)}
     # A check marks a landing before it is there; if it never came, only the mark knows its name.
@@ -586,18 +586,19 @@ def whoever(named: str | None) -> str:
 
 def run_marks(project: Project, options: argparse.Namespace) -> int:
     from attest import marks  # noqa: PLC0415
-    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.session import open_lake  # noqa: PLC0415
 
-    spark = isolated(start(project.parameters))
+    spark = open_lake(project)
     if options.feed is not None:
         marks.find_target(spark, project, options.feed)
+    ever = sorted(marks.read_marks(spark, project).collect(), key=lambda one: (one.marked_at, one.mark_id))
     found = [
         mark
-        for mark in sorted(marks.read_marks(spark, project).collect(), key=lambda one: (one.marked_at, one.mark_id))
+        for mark in ever
         if mark.partition is not None and options.feed in (None, mark.feed) and (options.all or mark.cleared_at is None)
     ]
-    stopped = {mark.mark_id.removesuffix(marks.SINCE) for mark in marks.read_marks(spark, project).where(
-        "since is not null and cleared_at is null").collect()}  # fmt: skip
+    stops = [mark for mark in ever if mark.since is not None and mark.cleared_at is None]
+    stopped = {mark.mark_id.removesuffix(marks.SINCE) for mark in stops}
     for mark in found:
         print(f"{mark.feed} {mark.partition}")
         print(f"  marked bad by {mark.marked_by} ({mark.set_by}) at {marks.shown(mark.marked_at)}: {mark.reason}")
@@ -644,35 +645,35 @@ def models_of(project: Project, feed: str, *, target: str | None) -> list[str]:
 
 def run_publish(project: Project, options: argparse.Namespace) -> int:
     from attest.publish import publish  # noqa: PLC0415
-    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.session import open_lake  # noqa: PLC0415
 
-    print(publish(isolated(start(project.parameters)), project, entity=options.entity, day=options.day))
+    print(publish(open_lake(project), project, entity=options.entity, day=options.day))
     return 0
 
 
 def run_preview(project: Project, options: argparse.Namespace) -> int:
     from attest.preview import preview  # noqa: PLC0415
-    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.session import open_lake  # noqa: PLC0415
 
     seeds = options.seeds or project.root / "seeds"
-    print(preview(isolated(start(project.parameters)), project, entities=options.entities, seeds=seeds))
+    print(preview(open_lake(project), project, entities=options.entities, seeds=seeds))
     return 0
 
 
 def run_reproduce(project: Project, options: argparse.Namespace) -> int:
     from attest.basis import reproduce  # noqa: PLC0415
-    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.session import open_lake  # noqa: PLC0415
 
-    found = reproduce(isolated(start(project.parameters)), project, options.basis)
+    found = reproduce(open_lake(project), project, options.basis)
     print(found.text)
     return 0 if found.is_same else 1
 
 
 def run_maintain(project: Project, options: argparse.Namespace) -> int:
     from attest.maintain import maintain, plan  # noqa: PLC0415
-    from attest.session import isolated, start  # noqa: PLC0415
+    from attest.session import open_lake  # noqa: PLC0415
 
-    spark = isolated(start(project.parameters))
+    spark = open_lake(project)
     tables = plan(spark, project.schema, names=options.tables, days=options.keep_days)
     for table in tables:
         print(table)

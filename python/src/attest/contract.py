@@ -295,6 +295,11 @@ def refuse_odd_events(feed: Feed, *, where: str) -> None:
         raise ContractError(f"{where}: the epoch of {feed.name} is {feed.promised('epoch')!r}, no whole number.")
 
 
+def feeds_of(root: Path) -> dict[str, Feed]:
+    """Every feed of a project."""
+    return read_contracts(root / "seeds" / "feeds.csv")
+
+
 def find_feed(contracts: dict[str, Feed], name: str) -> Feed:
     if name in contracts:
         return contracts[name]

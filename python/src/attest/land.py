@@ -156,11 +156,10 @@ def land_rows(spark: SparkSession, *, feed: Feed, table: str, sources: Sequence[
 
 def next_delivery(delivery: Delivery, landings: Sequence[Landing]) -> Delivery:
     """The same run carries each round, and each is a landing of its own."""
-    return replace(new_delivery(), **carried(delivery)) if landings else delivery
-
-
-def carried(delivery: Delivery) -> dict[str, Any]:
-    return {name: getattr(delivery, name) for name in ("run_id", "arrived_at", "as_of", "snapshot", "inspect")}
+    if not landings:
+        return delivery
+    new = new_delivery()
+    return replace(delivery, landing_id=new.landing_id, recorded_at=new.recorded_at)
 
 
 def land_sources(

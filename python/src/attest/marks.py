@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 
 from attest import seed
 from attest.commits import commits
-from attest.contract import Feed, find_feed, read_contracts
+from attest.contract import Feed, feeds_of, find_feed
 from attest.errors import ContractError, MarkError, SeedError
 from attest.logs import MARKS, add_rows
 from attest.macros import render
@@ -95,7 +95,7 @@ def find_target(spark: SparkSession, project: Project, name: str) -> Target:
     if name in published:
         return Target(name)
     try:
-        return Target(name, find_feed(read_contracts(project.root / "seeds" / "feeds.csv"), name))
+        return Target(name, find_feed(feeds_of(project.root), name))
     except ContractError as unknown:
         also = f" Published days are in: {', '.join(published)}." if published else ""
         raise MarkError(f"{unknown}{also} Nothing was marked.") from None
@@ -269,7 +269,7 @@ MOST_KEYS = 1_000
 
 def affected(spark: SparkSession, project: Project, mark: Row, models: Sequence[str]) -> Affected:
     """The entities of which a partition speaks, the models that are made of it, and the days published with it."""
-    feed = find_feed(read_contracts(project.root / "seeds" / "feeds.csv"), mark.feed)
+    feed = find_feed(feeds_of(project.root), mark.feed)
     evidence = f"{project.schema}.{feed.entity}_assertions"
     if not spark.catalog.tableExists(evidence):
         return Affected(feed.entity, (), 0, 0, models, ())

@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from attest import states
 from attest.errors import LakeInUseError, MachineError
-from attest.project import LAKE
+from attest.project import LAKE, Project
 
 LOCK_WAIT = "ATTEST_LOCK_WAIT_SECONDS"
 JAVA_OPTIONS = "ATTEST_JAVA_OPTIONS"
@@ -105,6 +105,11 @@ def isolated(root: SparkSession) -> SparkSession:
         session.conf.set(key, value)
     states.register(session)
     return session
+
+
+def open_lake(project: Project) -> SparkSession:
+    """A session of its own on the lake that the project's profile names."""
+    return isolated(start(project.parameters))
 
 
 def lake_settings(lake: Path) -> dict[str, str]:
