@@ -5,7 +5,7 @@ ATTEST_TARGET ?= local
 export ATTEST_TARGET
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
-.PHONY: help setup build test prove check bench-bronze bench-silver bench-gold bench-historic bench-write bench-build bench-land lock clean
+.PHONY: help setup build test prove check bench-bronze bench-silver bench-gold bench-historic bench-write bench-build bench-land bench bench-report lock clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -49,8 +49,15 @@ bench-historic: setup ## time a version history beside dbt's snapshot and the tw
 bench-build: setup ## time a build without news and with one changed entity beside an empty project (ROUNDS=3)
 	@$(BIN)/python bench/build.py
 
-bench-land: setup ## time landing by drop, file and stream beside Spark's bare append (FILES, EACH, EVENTS, BATCHES, ROUNDS, CASES)
+bench-land: setup ## time landing by drop, file and stream beside Spark's bare append (FILES, EACH, EVENTS, BATCHES, CHANGES, ROUNDS, CASES)
 	@$(BIN)/python bench/land.py
+
+bench: ## every benchmark in turn, at its default sizes, and docs/performance.md of what they measured (an hour)
+	@for one in bronze silver write land gold historic build; do $(MAKE) --no-print-directory bench-$$one || exit 1; done
+	@$(BIN)/python bench/report.py
+
+bench-report: ## docs/performance.md of the benchmarks that were run here
+	@$(BIN)/python bench/report.py
 
 lock: ## resolve python/requirements.in anew (needs uv in .venv)
 	@cd python && ../$(BIN)/uv pip compile requirements.in --override requirements.overrides --universal \

@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +88,18 @@ def build(*arguments: str, scratch: Path, root: Path = ROOT) -> dict[str, Any]:
     return {one.node.name: one for one in results}
 
 
+ASKED = (
+    *("SIZES", "SHAPES", "ROUNDS", "ENTITIES", "NEWS", "LATE", "CASES", "FULL", "FACTS", "VERSIONS", "LIMIT"),
+    *("FILES", "EACH", "EVENTS", "BATCHES", "CHANGES"),
+)
+
+
 def keep(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """What was measured, with what was asked for, when and on what machine; `make bench-report` makes a page of it."""
+    asked = " ".join(f'{one}="{os.environ[one]}"' for one in ASKED if one in os.environ)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    on = f"{os.cpu_count()} cores, {memory:.0f} GiB, Spark {version('pyspark')}, Delta {version('delta-spark')}"
+    told = {"asked": asked, "on": on, "at": f"{datetime.now(UTC):%Y-%m-%d}", "rows": rows}
     results = ROOT / "bench" / "results" / f"{name}.json"
     results.parent.mkdir(exist_ok=True)
-    results.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+    results.write_text(json.dumps(told, indent=1) + "\n")

@@ -4,11 +4,15 @@
 Bare takes each line as text into a Delta table and looks at nothing: no contract, no quarantine, no provenance but
 its path. What attest landed is counted: every event accepted, none twice.
 
+`debezium` has no contender: change events of ten to a key are landed and built up to what is believed, by steps, with
+the most memory that this process and Spark's ever held. Every key's last state is compared with what was written.
+
     FILES=1000      small files of the drop, EACH=100 events in each
     EVENTS=100000   events of the large file and of the stream
     BATCHES=4       files that the stream comes in
+    CHANGES=100000  Debezium events, ten a key
     ROUNDS=3        how often each takes its turn
-    CASES="drop file stream"
+    CASES="drop file stream debezium"
 """
 
 from __future__ import annotations
@@ -28,10 +32,12 @@ from attest.land import land
 from attest.stage import new_delivery
 from attest.stream import Stream, follow
 from attest.write import NOTE
-from lake import ROOT, keep, scratch_lake, seconds
+from lake import BRONZE, ROOT, build, keep, scratch_lake, seconds
 from pyspark.sql import SparkSession
 
-FEED = read_contracts(ROOT / "seeds" / "feeds.csv")["worked"]
+FEEDS = read_contracts(ROOT / "seeds" / "feeds.csv")
+FEED, CHANGES = FEEDS["worked"], FEEDS["core_customers"]
+STATES = ("Active", "Restricted", "Closed")
 SCHEMA = "bench_land"
 
 
@@ -48,6 +54,21 @@ def event(number: int) -> str:
         "status": "Active" if number % 3 else "Restricted",
     }
     return json.dumps(said)
+
+
+def change(number: int, keys: int) -> str:
+    """A row of the core's table as Debezium tells it: read once by the snapshot, then updated nine times."""
+    turn, key = divmod(number, keys)
+    micros = 1_772_330_400_000_000 + number * 1_000
+    row = {"customer_no": f"K{key}", "full_name": f"Customer {key}", "address": f"{turn} Market Street"}
+    after = row | {"status": STATES[(turn + key) % len(STATES)], "since": 17_987}
+    lsn = 26_000_000 + number * 8
+    source = {"version": "3.6.0.Final", "connector": "postgresql", "name": "core", "ts_ms": micros // 1_000}
+    source |= {"snapshot": "false" if turn else "true", "db": "core", "sequence": json.dumps([None, str(lsn)])}
+    source |= {"ts_us": micros, "schema": "public", "table": "customers", "txId": 700 + number, "lsn": lsn}
+    op, told_at = "u" if turn else "r", micros // 1_000
+    value = {"before": None, "after": after, "source": source, "transaction": None, "op": op, "ts_ms": told_at}
+    return json.dumps({"topic": "core.public.customers", "key": {"customer_no": f"K{key}"}, "value": value})
 
 
 def write_files(folder: Path, files: int, each: int) -> None:
@@ -133,14 +154,63 @@ def measured(spark: SparkSession, case: str, events: int, rounds: int, ways: dic
     return rows
 
 
+def peak_gib(spark: SparkSession) -> float:
+    """The most memory that this process and Spark's held at any time."""
+    spark_process = spark._jvm.java.lang.ProcessHandle.current().pid()  # type: ignore[union-attr]
+    peaks = (Path(f"/proc/{one}/status").read_text() for one in ("self", spark_process))
+    return round(sum(int(text.split("VmHWM:")[1].split()[0]) for text in peaks) / 2**20, 1)
+
+
+def to_belief(spark: SparkSession, scratch: Path, changes: int) -> list[Any]:
+    """Change events of a table, landed and built until they are believed; the seconds of each step."""
+    keys, folder = changes // 10, scratch / "changes"
+    folder.mkdir()
+    for file in range(10):
+        lines = (f"{change(number, keys)}\n" for number in range(file * keys, (file + 1) * keys))
+        (folder / f"{file}.jsonl").write_text("".join(lines), encoding="utf-8")
+    schema = f"{SCHEMA}_changes"
+    os.environ["ATTEST_SCHEMA"] = schema
+    spark.sql(f"create schema {schema}")
+    with seconds() as landing:
+        table = f"{schema}.landing_{CHANGES.name}"
+        land(spark, feed=CHANGES, table=table, paths=[folder], delivery=new_delivery(), say=print)
+    nodes = build("--select", "+customer_belief", scratch=scratch)
+    bronze = sum(nodes[one].execution_time for one in BRONZE)
+    believed = spark.table(f"{schema}.customer_belief").where("effective_to is null").select("bk", "address", "status")
+    right = [f"'{one}'" for one in STATES]
+    expected = spark.range(keys).selectExpr(
+        "concat('K', id) as bk",
+        "'9 Market Street' as address",
+        f"element_at(array({', '.join(right)}), cast((9 + id) % {len(STATES)} as int) + 1) as status",
+    )
+    is_right = believed.count() == keys and believed.exceptAll(expected).isEmpty()
+    steps = {"land": landing[0], "bronze": bronze, "silver": nodes["customer_belief"].execution_time}
+    rows = [
+        {"case": f"debezium {changes}", "contender": step, "seconds": round(spent, 1), "correct": is_right}
+        | {"events_per_second": round(changes / spent), "peak_gib": peak_gib(spark)}
+        for step, spent in steps.items()
+    ]
+    for row in rows:
+        print(
+            f"{row['case']:20} {row['contender']:8} {row['seconds']:7.1f} s  {row['events_per_second']:10,} events/s  "
+            f"peak {row['peak_gib']} GiB  {'' if is_right else 'WRONG'}",
+            flush=True,
+        )
+    shutil.rmtree(folder)
+    return rows
+
+
 def cases(spark: SparkSession, scratch: Path) -> Iterator[list[Any]]:
     files, each = int(os.environ.get("FILES", "1000")), int(os.environ.get("EACH", "100"))
     events, batches = int(os.environ.get("EVENTS", "100000")), int(os.environ.get("BATCHES", "4"))
     rounds = int(os.environ.get("ROUNDS", "3"))
-    wanted = os.environ.get("CASES", "drop file stream").split()
+    wanted = os.environ.get("CASES", "drop file stream debezium").split()
     contest = Contest(spark, scratch)
     shapes = {"drop": (files, each), "file": (1, events), "stream": (batches, events // batches)}
     for case in wanted:
+        if case == "debezium":
+            yield to_belief(spark, scratch, int(os.environ.get("CHANGES", "100000")))
+            continue
         count, in_each = shapes[case]
         folder = scratch / case
         write_files(folder, count, in_each)

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,10 @@ from attest.commits import newest
 from attest.errors import UnknownBasisError, UnknownKeyError
 from attest.page import page, written
 from attest.project import Project, read_project
-from attest.why import answers, explain, open_case
+from attest.why import answers, bare, explain, open_case, shown
 from cases import CUSTOMER, messages
 from engine import ATTRIBUTES, ROOT
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 SCHEMA = "life"
 TABLES = ("customer_assertions", "customer_states", "customer_rules", "customer_belief")
@@ -253,15 +253,15 @@ def test_law_s5_customer_why_names_winner_rule_losers_and_runner_up(spark: Spark
     assert {row.attribute for row in rows} == {*ATTRIBUTES, "is_deleted"}
     at = {(row.attribute, str(row.effective_from)): row for row in rows}
     status = at["status", "2026-03-02 10:00:00"]
-    assert (status.value, status.source_system, status.rule, status.rank) == ('"Restricted"', "CORE", "highest_rank", 2)
+    assert (status.value, status.source_system, status.rule, status.rank) == ("Restricted", "CORE", "highest_rank", 2)
     assert (status.source_file, status.ingest_run_id) == ("12_4_8.jsonl", "worked-12_4_8")
     assert status.rule_reason.startswith("Core banking is the authority")
-    assert [(loser.source_system, loser.value) for loser in status.losers] == [("CRM", '"Active"')]
+    assert [(loser.source_system, loser.value) for loser in status.losers] == [("CRM", "Active")]
     assert status.losers[0].reason == "rank 1 is below CORE's rank 2"
     assert status.runner_up.source_system == "CRM"
     address = at["address", "2026-03-03 09:00:00"]
-    assert (address.value, address.source_system, address.rule) == ('"18 King Street"', "CRM", "most_recent")
-    assert address.runner_up.value == '"12 Market Street"'
+    assert (address.value, address.source_system, address.rule) == ("18 King Street", "CRM", "most_recent")
+    assert address.runner_up.value == "12 Market Street"
     deletion = at["is_deleted", "2026-03-03 09:00:00"]
     assert deletion.losers[0].reason.startswith("CRM is not listed for this attribute")
 
@@ -314,10 +314,30 @@ def test_the_page_tells_why_for_every_known_at(spark: SparkSession, built: None,
             assert [one["reason"] for one in outcome["losers"]] == [one.reason for one in told[attribute].losers]
 
 
+def test_the_page_shows_what_marks_leave_out(spark: SparkSession, built: None, life: Project) -> None:
+    """Law C4: in its place with the years it counted, and in words."""
+    case = open_case(spark, life, entity="customer", key="C123")
+    one = case.evidence[0]
+    out, back = (one.known_from + timedelta(days=days) for days in (1, 2))
+    rows = [altered(one, known_until=out), altered(one, known_from=back), *case.evidence[1:]]
+    mark = Row(partition="bad.jsonl", marked_by="ana", marked_at=out, reason="Test data")
+    text = page(spark, life, replace(case, evidence=rows, left_out=[Row(**mark.asDict(), **one.asDict())]))
+    data = json.loads(text.split('id="case">')[1].split("</script>")[0])
+    [told] = [other for other in data["evidence"] if other["id"] == one.assertion_id]
+    counted = [data["knowledge"][n]["text"] for span in told["counts"] for n in span if n < len(data["knowledge"])]
+    assert counted == [bare(at) for at in (one.known_from, out, back)]
+    assert "<h2>Left out by marks, as best known</h2>" in text
+    assert f"<li>excluded: partition marked bad by ana at {shown(out)}: Test data. It is what" in text
+
+
+def altered(row: Row, **values: object) -> Row:
+    return Row(**row.asDict() | values)
+
+
 def test_what_a_source_said_is_never_mark_up_in_the_page() -> None:
     hostile = "</script><script>alert(1)</script><!--"
     text = written(
-        {"entity": "customer", "key": hostile, "says": hostile},
+        {"entity": "customer", "key": hostile, "says": hostile, "excluded": [hostile], "asked_known": None},
         basis="then",
         left_out="",
     )

@@ -132,6 +132,30 @@ def test_law_c4_in_short_a_mark_takes_a_file_out_and_clearing_brings_it_back(
     assert ": 3 bk, " in built["customer_states"]
 
 
+def test_what_streams_or_is_captured_while_its_feed_is_stopped_is_held(
+    root_session: SparkSession, project: Path, dbt: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Each way to land says so, alerts, and ends with exit code 1; nothing is lost."""
+    stopped = Lake(root_session, project, dbt, "marked_stopped")
+    come = tmp_path / "come"
+    come.mkdir()
+    events = (project / "examples" / "core_customers" / "2026_03.jsonl").read_text(encoding="utf-8").splitlines()
+    stream = ("stream", "core_customers", str(come), "--checkpoint", str(tmp_path / "checkpoint"), "--available-now")
+    captures = [str(one.parent) for one in sorted((project / "examples" / "captures").rglob("_manifest.json"))]
+    (come / "1.jsonl").write_text(f"{events[0]}\n", encoding="utf-8")
+    for feed, land in (("core_customers", stream), ("listings", ("land", "listings", captures[0]))):
+        assert stopped.attest(*land).code == 0
+        [landing] = {row.landing_id for row in stopped.rows(f"landing_{feed}")}
+        assert stopped.attest("mark", feed, landing, *WHY).code == 0
+    (come / "2.jsonl").write_text(f"{events[1]}\n", encoding="utf-8")
+    for feed, land in (("core_customers", stream), ("listings", ("land", "listings", captures[1]))):
+        done = stopped.attest(*land)
+        assert (done.code, f"{feed}" in done.err, "landed and are held: a partition was" in done.err) == (1, True, True)
+        assert len({row.landing_id for row in stopped.rows(f"landing_{feed}")}) == 2
+    told = [(row.kind, row.feed) for row in stopped.rows("alerts")]
+    assert sorted(told) == [(kind, feed) for kind in ("held", "marked") for feed in ("core_customers", "listings")]
+
+
 @pytest.fixture(scope="module")
 def desk(root_session: SparkSession, project: Path, dbt: Callable[..., Any]) -> Lake:
     return Lake(root_session, project, dbt)
@@ -234,6 +258,9 @@ def test_why_says_what_is_excluded_and_by_whom(desk: Lake, marked: dict[str, Any
     assert f"{reason}, record 1" in told
     held = " ".join(desk.attest("why", "customer", "K4").out.split())
     assert "excluded: held, for a partition of its feed was marked bad by ana at " in held
+    kept = desk.project / "why.html"
+    assert desk.attest("why", "customer", "K1", "--html", str(kept)).code == 0
+    assert "<li>excluded: partition marked bad by ana at " in kept.read_text(encoding="utf-8")
     before = desk.attest("why", "customer", "K1", "--known-at", "2026-03-20T00:00:00Z").out
     assert "nonsense" in before
     assert "excluded" not in before

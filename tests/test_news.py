@@ -11,7 +11,8 @@ import pytest
 from attest import build as building
 from attest import kept, write
 from attest.build import build
-from attest.commits import location
+from attest.commits import location, newest
+from attest.empty import read_as_empty
 from attest.news import Note
 from attest.write import Table
 from pyspark.sql import SparkSession
@@ -131,3 +132,26 @@ def test_a_log_in_which_a_model_only_looks_things_up_gives_it_no_keys(spark: Spa
     say(spark, [("c", "w", "2", "taken", 7)])
     assert build(spark, asked).keys == 1
     assert [row[-1] for row in told(spark) if row[1] == "c"] == [3]
+
+
+@pytest.mark.usefixtures("listening")
+def test_what_has_no_rows_costs_no_plan_until_it_has_some(spark: SparkSession) -> None:
+    """Directly or through a view; a table of a like name is another table."""
+    marked, seen, other = "`listening`.`marked`", "`listening`.`seen`", "`listening`.`marked_not`"
+    write.create(spark, Table("listening.marked"), spark.createDataFrame([], "bk string, n int"), note=Note("marked"))
+    write.create(spark, Table("listening.marked_not"), spark.createDataFrame([("a",)], "bk string"), note=Note("not"))
+    spark.sql(f"create view {seen} as select bk, n from {marked} where n > 0")
+    code = f"select * from {other} as it left anti join {seen} as mark on it.bk = mark.bk"
+
+    def read() -> str:
+        newest(spark, "listening.marked")
+        return read_as_empty(spark, code, tables=["`listening`.`marked`", other], views=[seen])
+
+    spared = read()
+    assert ("marked_not" in spared, "seen" in spared) == (True, False)
+    assert "Join" not in spark.sql(spared)._jdf.queryExecution().optimizedPlan().toString()
+    assert spark.sql(spared).collect() == spark.sql(code).collect() == [("a",)]
+    more = spark.createDataFrame([("a", 1)], "bk string, n int")
+    write.append(spark, Table("listening.marked"), more, note=Note("marked"))
+    assert read() == code
+    assert spark.sql(code).collect() == []

@@ -50,7 +50,7 @@ select
     unfolded.effective_from,
     unfolded.effective_to,
     unfolded.attribute,
-    compared.outcome.value,
+    {{ plain('compared.outcome.value') }} as value,
     unfolded.source_system,
     unfolded.assertion_id,
     unfolded.caveat,
@@ -68,8 +68,12 @@ select
     unfolded.rule_id,
     rule.reason as rule_reason,
     rule_set.rule_set_hash,
-    coalesce(compared.losers, array()) as losers,
-    compared.runner_up
+    coalesce(transform(compared.losers, one -> {{ with_plain_value('one', ['assertion_id', 'source_event_ts', 'reason']) }}), array()) as losers,
+    if(
+        compared.runner_up is null,
+        null,
+        {{ with_plain_value('compared.runner_up', ['assertion_id', 'source_event_ts']) }}
+    ) as runner_up
 
 from unfolded
 left join compared
@@ -82,4 +86,16 @@ left join {{ rules }} as rule
     on unfolded.attribute = rule.attribute and unfolded.rule_id = rule.rule_id
 cross join rule_set
 
+{%- endmacro %}
+
+
+{# The same claim, its value as people write it. #}
+{% macro with_plain_value(claim, others) -%}
+struct(
+    {{ claim }}.source_system as source_system,
+    {{ plain(claim ~ '.value') }} as value
+    {%- for name in others %},
+    {{ claim }}.{{ name }} as {{ name }}
+    {%- endfor %}
+)
 {%- endmacro %}

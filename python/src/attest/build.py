@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 
 from attest import write
 from attest.commits import commits, measured, view_text
+from attest.empty import EMPTY, read_as_empty
 from attest.kept import as_files, gathered
 from attest.news import (
     ARRIVAL,
@@ -79,6 +80,8 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
         return Outcome("no news")
     if target is None and wanted.get("idle_without") and is_empty(spark, wanted["idle_without"]):
         return Outcome("nothing to make")
+    not_its_own = looked_up(wanted)
+    wanted["code"] = spared(spark, wanted)
     if wanted["materialized"] == "by_difference" and not (target is None or news.is_everything):
         written = write.replace_difference(spark, table, spark.sql(wanted["code"]), note=news.note, since=since)
         return Outcome(f"{written.primitive}: {written.rows} rows", written)
@@ -101,7 +104,7 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
         written = writes(spark, table, rows, note=news.note, since=since)
         return Outcome(f"{written.primitive}: everything, {written.rows} rows, {elapsed(began)}", written)
     with ExitStack() as until_written:
-        cut = find_keys(spark, wanted, news.without(looked_up(wanted)), touched, until_written)
+        cut = find_keys(spark, wanted, news.without(not_its_own), touched, until_written)
         count = cut.keys.count()
         if not count:
             written = write.confirm(spark, table, note=news.note, since=since)
@@ -114,6 +117,12 @@ def build(spark: SparkSession, order: str, compute: Callable[[], DataFrame] | No
             written = write.replace_by_key(spark, table, rows, keys=cut.keys, note=news.note, since=since)
     scope = f"{count} {table.key}"
     return Outcome(f"{written.primitive}: {scope}, {written.rows} rows, {elapsed(began)}", written, count)
+
+
+def spared(spark: SparkSession, wanted: dict[str, Any]) -> str:
+    """The code, without what Spark need not look at."""
+    tables = (*wanted["logs"], *wanted["inputs"], *wanted["references"])
+    return read_as_empty(spark, wanted["code"], tables=tables, views=wanted["views"])
 
 
 def is_empty(spark: SparkSession, reference: str) -> bool:
@@ -188,6 +197,8 @@ def cut_down(
     named = [row[0] for row in keys.limit(FEW + 1).collect()]
     inputs: dict[str, DataFrame] = {}
     for relation in cut_to_news(wanted):
+        if relation.startswith(EMPTY):
+            continue
         rows = spark.table(relation)
         if len(named) <= FEW:
             cut = rows.where(F.col(key).isin(named))
@@ -230,7 +241,7 @@ def build_reference(spark: SparkSession, order: str) -> Outcome:
     began = datetime.now(UTC).isoformat()
     if target is not None and news.is_nothing and not is_due(target, began):
         return Outcome("no news")
-    rows = spark.sql(wanted["code"]).persist()
+    rows = spark.sql(spared(spark, wanted)).persist()
     try:
         content = sorted(row[0] for row in rows.select(F.to_json(F.struct("*"))).collect())
         generation = hashlib.sha256(json.dumps([content, rows.columns]).encode()).hexdigest()

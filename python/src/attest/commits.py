@@ -10,14 +10,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 
 def described(spark: SparkSession, table: str) -> Any:
     """The catalog's own description of a table or view; None where there is none."""
-    if not spark.catalog.tableExists(table):
-        return None
     state = spark._jsparkSession.sessionState()
-    return state.catalog().getTableMetadata(state.sqlParser().parseTableIdentifier(table))
+    name = state.sqlParser().parseTableIdentifier(table)
+    # The public catalog's tableExists costs ten times as much, for it loads the table.
+    return state.catalog().getTableMetadata(name) if state.catalog().tableExists(name) else None
 
 
 def view_text(spark: SparkSession, view: str) -> str | None:
@@ -98,6 +99,22 @@ def remove(spark: SparkSession, folder: str) -> None:
     if jvm is None:
         return
     file_system(spark, folder).delete(jvm.org.apache.hadoop.fs.Path(folder), True)
+
+
+def columns_if_empty(spark: SparkSession, table: str) -> StructType | None:
+    """The columns of a table that had no file when it was last asked for its commits; none for any other.
+
+    Nor for one of which only its whole log would tell that.
+    """
+    jvm = spark._jvm
+    place = location(spark, table)
+    if place is None or jvm is None:
+        return None
+    seen = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, place).unsafeVolatileSnapshot()
+    summed = seen.checksumOpt()
+    if not summed.isDefined() or summed.get().numFiles():
+        return None
+    return StructType.fromJson(json.loads(seen.schema().json()))
 
 
 def snapshot(spark: SparkSession, place: str) -> Any:

@@ -6,6 +6,7 @@ No server and no other file: the page draws with its own script what is computed
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,7 +18,7 @@ from jinja2 import Environment, StrictUndefined
 from pyspark.sql import Row, SparkSession
 
 from attest.project import Project
-from attest.why import Case, answers, bare, plain
+from attest.why import Case, answers, bare, exclusion, plain
 
 MOST_INSTANTS = 400
 MOST_QUESTIONS = 6_000
@@ -54,6 +55,8 @@ def page(spark: SparkSession, project: Project, case: Case) -> str:
             }
             for row in case.rules
         },
+        "asked_known": case.known_at and bare(case.known_at),
+        "excluded": [exclusion(row) for row in case.left_out],
         "beliefs": beliefs_of(case, found, drawn, kept, outcomes),
         "outcomes": [json.loads(text) for text in outcomes],
         "start": {
@@ -88,6 +91,7 @@ def moments_of(case: Case) -> list[Moment]:
     arrived = {at: sorted({row.source_system for row in rows}) for at, rows in by_arrival(case)}
     first = min(arrived)
     marked = {row.known_until for row in case.evidence} - {None}
+    marked |= {row.known_from for row in case.evidence} - arrived.keys()
     ruled = {at for row in case.rules for at in (row.known_from, row.known_to) if at is not None and at > first}
     asked = {case.known_at} - {None}
     moments = []
@@ -112,9 +116,20 @@ def once_each(case: Case) -> list[Row]:
     return list(first.values())
 
 
+def counted(case: Case, kept: Sequence[Moment]) -> dict[str, list[tuple[int, int]]]:
+    """By assertion, from which state of knowledge until which it counts: marks take it out, clearing brings it back."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    times = [moment.at for moment in kept]
+    for row in sorted(case.evidence, key=lambda one: one.known_from):
+        until = len(kept) if row.known_until is None else bisect_left(times, row.known_until)
+        spans.setdefault(row.assertion_id, []).append((bisect_left(times, row.known_from), until))
+    return spans
+
+
 def evidence_of(case: Case, drawn: Sequence[datetime], kept: Sequence[Moment]) -> list[dict[str, Any]]:
     """In source time; late is what arrived when something later in that order was known already."""
     rows = sorted(once_each(case), key=lambda row: (row.effective_ts, row.clock, row.position), reverse=True)
+    spans = counted(case, kept)
     said, known_later = [], datetime.max
     for row in rows:
         is_late, known_later = row.known_from > known_later, min(known_later, row.known_from)
@@ -126,7 +141,7 @@ def evidence_of(case: Case, drawn: Sequence[datetime], kept: Sequence[Moment]) -
                 "id": row.assertion_id,
                 "source": row.source_system,
                 "at": drawn.index(row.effective_ts),
-                "known": next((n for n, one in enumerate(kept) if one.at >= row.known_from), len(kept) - 1),
+                "counts": spans[row.assertion_id],
                 "arrived": bare(row.ingest_ts),
                 "late": is_late,
                 "says": mentioned,

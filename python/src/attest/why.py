@@ -53,10 +53,10 @@ def open_case(
     asked = find_entity(spark, project, entity)
     basis = basis_of(spark, asked)
     evidence = kept_here(spark, of_entity(spark, asked, key), EVIDENCE)
-    if not evidence:
-        refuse_unknown(spark, asked, key)
-    rules = kept_here(spark, spark.table(asked.rules), RULES)
     left_out = excluded(spark, project, entity=entity, key=key, known_at=known_at)
+    if not evidence:
+        refuse_unknown(spark, asked, key, left_out)
+    rules = kept_here(spark, spark.table(asked.rules), RULES)
     return Case(asked, key, as_at or known_at or basis, known_at, basis, evidence, rules, left_out)
 
 
@@ -87,14 +87,16 @@ def excluded_from(case: Case) -> list[str]:
     """What was said of it and does not count, for its partition is marked bad."""
     if not case.left_out:
         return []
-    lines = ["  left out"]
-    for row in case.left_out:
-        what = "partition marked bad" if row.partition else "held, for a partition of its feed was marked bad"
-        lines += told(
-            f"excluded: {what} by {row.marked_by} at {shown(row.marked_at)}: {row.reason}. It is what "
-            f"{row.source_system} said at {shown(row.effective_ts)}, from {row.source_file}, record {row.source_record}"
-        )
-    return ["\n".join(lines) + "\n"]
+    lines = [line for row in case.left_out for line in told(exclusion(row))]
+    return ["\n".join(["  left out", *lines]) + "\n"]
+
+
+def exclusion(row: Row) -> str:
+    what = "partition marked bad" if row.partition else "held, for a partition of its feed was marked bad"
+    return (
+        f"excluded: {what} by {row.marked_by} at {shown(row.marked_at)}: {row.reason}. It is what "
+        f"{row.source_system} said at {shown(row.effective_ts)}, from {row.source_file}, record {row.source_record}"
+    )
 
 
 def kept_here(spark: SparkSession, rows: DataFrame, view: str) -> list[Row]:
@@ -149,7 +151,9 @@ def of_entity(spark: SparkSession, entity: Entity, key: str) -> DataFrame:
     return spark.table(entity.known).where(F.col("bk") == F.lit(key))
 
 
-def refuse_unknown(spark: SparkSession, entity: Entity, key: str) -> NoReturn:
+def refuse_unknown(spark: SparkSession, entity: Entity, key: str, left_out: Sequence[Row]) -> NoReturn:
+    if left_out:
+        raise UnknownKeyError(f"All that was said of {entity.name} {key!r} is {exclusion(left_out[0])}.")
     distance = F.levenshtein(F.col("bk"), F.lit(key))
     near = spark.table(entity.known).select("bk").distinct().orderBy(distance, "bk").limit(3).collect()
     hint = f" Near it are: {', '.join(row.bk for row in near)}." if near else ""
