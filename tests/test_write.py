@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 from attest import write
-from attest.commits import newest
+from attest.commits import logged, newest
 from attest.errors import ColumnsChangedError, NullKeyError, RepeatedIdentityError, StrayKeyError
 from attest.news import Note, Standing, standing
 from attest.write import Table
@@ -154,3 +155,35 @@ def test_rows_that_differ_in_a_microsecond_or_in_a_map_alone_are_written(spark: 
             written = write.replace_difference(spark, table, rows, note=Note("g"), since=since)
             assert (written.primitive, written.rows) == (primitive, primitive == "replaceOn"), turn
     spark.sql("drop table writer.differing")
+
+
+def plans(spark: SparkSession) -> dict[int, str]:
+    """Every physical plan that ran, in words, by the number of its execution."""
+    session: Any = spark._jsparkSession
+    session.sparkContext().listenerBus().waitUntilEmpty()
+    ran = session.sharedState().statusStore().executionsList()
+    found = [ran.apply(number) for number in range(ran.size())]
+    return {int(one.executionId()): str(one.physicalPlanDescription()) for one in found}
+
+
+@pytest.mark.parametrize(("kept", "primitive"), [(("k1", "k2", "k3"), "replaceOn"), (("k1", "k2"), "merge")])
+def test_a_change_of_few_keys_compares_no_row_with_all_and_leaves_the_others_files_as_they_are(
+    spark: SparkSession, kept: Sequence[str], primitive: str
+) -> None:
+    """A nested loop or a table that is written whole would pass every other test here, slowly."""
+    wide = Table("writer.wide", key="bk", identity=["bk", "n"], properties=TABLE.properties)
+    spark.sql("create schema if not exists writer")
+    rows = spark.range(1_000).selectExpr("concat('k', id % 100) as bk", "int(id) as n", "'x' as value", "0 as part")
+    write.create(spark, wide, rows, note=Note("g"))
+    before = plans(spark).keys()
+    told = frame(spark, [(key, 9, "new", 0) for key in kept])
+    asked = keys(spark, "k1", "k2", "k3")
+    assert write.replace_by_key(spark, wide, told, keys=asked, note=Note("g"), since=0).primitive == primitive
+    ran = [plan for number, plan in plans(spark).items() if number not in before]
+    assert any("HashJoin" in plan or "SortMergeJoin" in plan for plan in ran)
+    assert not any("NestedLoopJoin" in plan or "CartesianProduct" in plan for plan in ran)
+    actions = list(next(actions for _, actions in logged(spark, wide.name)))
+    removed = {action["remove"]["path"] for action in actions if "remove" in action}
+    new = [action["add"] for action in actions if "add" in action and action["add"]["path"] not in removed]
+    assert sum(json.loads(file["stats"])["numRecords"] for file in new) == len(kept)
+    spark.sql(f"drop table {wide.name}")
