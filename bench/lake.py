@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -21,6 +22,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
 FIRST_DAY = 1_767_225_600  # 2026-01-01
 # All that Bronze keeps of the customer, from evidence to states.
 BRONZE = (
@@ -88,18 +90,12 @@ def build(*arguments: str, scratch: Path, root: Path = ROOT) -> dict[str, Any]:
     return {one.node.name: one for one in results}
 
 
-ASKED = (
-    *("SIZES", "SHAPES", "ROUNDS", "ENTITIES", "NEWS", "LATE", "CASES", "FULL", "FACTS", "VERSIONS", "LIMIT"),
-    *("FILES", "EACH", "EVENTS", "BATCHES", "CHANGES"),
-)
-
-
 def keep(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """What was measured, with what was asked for, when and on what machine; `make bench-report` makes a page of it."""
-    asked = " ".join(f'{one}="{os.environ[one]}"' for one in ASKED if one in os.environ)
+    settings = dict.fromkeys(re.findall(r"\b([A-Z]+)=", sys.modules["__main__"].__doc__ or ""))
+    asked = " ".join(f'{one}="{os.environ[one]}"' for one in settings if one in os.environ)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     on = f"{os.cpu_count()} cores, {memory:.0f} GiB, Spark {version('pyspark')}, Delta {version('delta-spark')}"
     told = {"asked": asked, "on": on, "at": f"{datetime.now(UTC):%Y-%m-%d}", "rows": rows}
-    results = ROOT / "bench" / "results" / f"{name}.json"
-    results.parent.mkdir(exist_ok=True)
-    results.write_text(json.dumps(told, indent=1) + "\n")
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n")

@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attest.contract import read_contracts
+from attest.contract import feeds_of
 from attest.land import land
 from attest.stage import new_delivery
 from attest.stream import Stream, follow
@@ -35,7 +35,7 @@ from attest.write import NOTE
 from lake import BRONZE, ROOT, build, keep, scratch_lake, seconds
 from pyspark.sql import SparkSession
 
-FEEDS = read_contracts(ROOT / "seeds" / "feeds.csv")
+FEEDS = feeds_of(ROOT)
 FEED, CHANGES = FEEDS["worked"], FEEDS["core_customers"]
 STATES = ("Active", "Restricted", "Closed")
 SCHEMA = "bench_land"
@@ -71,10 +71,10 @@ def change(number: int, keys: int) -> str:
     return json.dumps({"topic": "core.public.customers", "key": {"customer_no": f"K{key}"}, "value": value})
 
 
-def write_files(folder: Path, files: int, each: int) -> None:
+def write_files(folder: Path, files: int, each: int, told: Callable[[int], str] = event) -> None:
     folder.mkdir(parents=True)
     for file in range(files):
-        lines = (f"{event(number)}\n" for number in range(file * each, (file + 1) * each))
+        lines = (f"{told(number)}\n" for number in range(file * each, (file + 1) * each))
         (folder / f"{file:06}.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
@@ -164,10 +164,7 @@ def peak_gib(spark: SparkSession) -> float:
 def to_belief(spark: SparkSession, scratch: Path, changes: int) -> list[Any]:
     """Change events of a table, landed and built until they are believed; the seconds of each step."""
     keys, folder = changes // 10, scratch / "changes"
-    folder.mkdir()
-    for file in range(10):
-        lines = (f"{change(number, keys)}\n" for number in range(file * keys, (file + 1) * keys))
-        (folder / f"{file}.jsonl").write_text("".join(lines), encoding="utf-8")
+    write_files(folder, 10, keys, told=partial(change, keys=keys))
     schema = f"{SCHEMA}_changes"
     os.environ["ATTEST_SCHEMA"] = schema
     spark.sql(f"create schema {schema}")
@@ -177,23 +174,23 @@ def to_belief(spark: SparkSession, scratch: Path, changes: int) -> list[Any]:
     nodes = build("--select", "+customer_belief", scratch=scratch)
     bronze = sum(nodes[one].execution_time for one in BRONZE)
     believed = spark.table(f"{schema}.customer_belief").where("effective_to is null").select("bk", "address", "status")
-    right = [f"'{one}'" for one in STATES]
     expected = spark.range(keys).selectExpr(
         "concat('K', id) as bk",
         "'9 Market Street' as address",
-        f"element_at(array({', '.join(right)}), cast((9 + id) % {len(STATES)} as int) + 1) as status",
+        f"element_at(array{STATES}, cast((9 + id) % {len(STATES)} as int) + 1) as status",
     )
     is_right = believed.count() == keys and believed.exceptAll(expected).isEmpty()
+    peak = peak_gib(spark)
     steps = {"land": landing[0], "bronze": bronze, "silver": nodes["customer_belief"].execution_time}
     rows = [
         {"case": f"debezium {changes}", "contender": step, "seconds": round(spent, 1), "correct": is_right}
-        | {"events_per_second": round(changes / spent), "peak_gib": peak_gib(spark)}
+        | {"events_per_second": round(changes / spent), "peak_gib": peak}
         for step, spent in steps.items()
     ]
     for row in rows:
         print(
             f"{row['case']:20} {row['contender']:8} {row['seconds']:7.1f} s  {row['events_per_second']:10,} events/s  "
-            f"peak {row['peak_gib']} GiB  {'' if is_right else 'WRONG'}",
+            f"peak {peak} GiB  {'' if is_right else 'WRONG'}",
             flush=True,
         )
     shutil.rmtree(folder)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from lake import RESULTS, ROOT
+
 PAGE = ROOT / "docs" / "performance.md"
 BENCHES = ("bronze", "silver", "write", "land", "gold", "historic", "build")
 INTRODUCTION = """# What it costs
@@ -54,7 +54,7 @@ def sections(page: str) -> dict[str, str]:
 def main() -> None:
     has = sections(PAGE.read_text(encoding="utf-8")) if PAGE.exists() else {}
     for name in BENCHES:
-        results = ROOT / "bench" / "results" / f"{name}.json"
+        results = RESULTS / f"{name}.json"
         if results.exists():
             has[name] = section(name, json.loads(results.read_text(encoding="utf-8")))
     text = "\n".join([INTRODUCTION, *(has[name].rstrip() + "\n" for name in BENCHES if name in has)])

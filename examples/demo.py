@@ -9,11 +9,11 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from attest.contract import find_feed, read_contracts
+from attest.contract import feeds_of, find_feed
 from attest.errors import AttestError
 from attest.land import land
 from attest.project import read_project
-from attest.session import isolated, start
+from attest.session import open_lake
 from attest.stage import new_delivery
 from attest.why import explain, open_case
 from dbt.cli.main import dbtRunner
@@ -38,8 +38,8 @@ BUILD = ("build", "--exclude-resource-type", "unit_test")
 
 def main() -> int:
     project = read_project(ROOT)
-    spark = isolated(start(project.parameters))
-    contracts = read_contracts(ROOT / "seeds" / "feeds.csv")
+    spark = open_lake(project)
+    contracts = feeds_of(ROOT)
     for name, path in DEMO.items():
         landing = land(
             spark,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from attest.contract import Feed, read_contracts
+from attest.contract import Feed, feeds_of
 from attest.formats import read_line
 from attest.macros import engine, render
 from attest.stage import Delivery, to_arrow
@@ -42,7 +42,7 @@ def sql(macro: str, /, *, made_by: Engine = OURS, **arguments: Any) -> str:
 
 
 def contract(name: str = "worked", *, inheritance: str = "as_known") -> Feed:
-    feeds = read_contracts(ROOT / "seeds" / "feeds.csv")
+    feeds = feeds_of(ROOT)
     return feeds[name if inheritance == "as_known" else f"{name}_repaired"]
 
 

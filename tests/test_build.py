@@ -18,7 +18,8 @@ from attest import cli
 from attest.basis import find_basis, reproduce
 from attest.commits import newest
 from attest.errors import UnknownBasisError, UnknownKeyError
-from attest.page import page, written
+from attest.page import Moment, page, written
+from attest.page import counted as counted_in
 from attest.project import Project, read_project
 from attest.why import answers, bare, explain, open_case, shown
 from cases import CUSTOMER, messages
@@ -326,6 +327,8 @@ def test_the_page_shows_what_marks_leave_out(spark: SparkSession, built: None, l
     [told] = [other for other in data["evidence"] if other["id"] == one.assertion_id]
     counted = [data["knowledge"][n]["text"] for span in told["counts"] for n in span if n < len(data["knowledge"])]
     assert counted == [bare(at) for at in (one.known_from, out, back)]
+    newer = replace(case, evidence=[altered(one, known_from=case.basis + timedelta(days=1))])
+    assert counted_in(newer, [Moment(case.basis, "", None)]) == {one.assertion_id: [(0, 1)]}
     assert "<h2>Left out by marks, as best known</h2>" in text
     assert f"<li>excluded: partition marked bad by ana at {shown(out)}: Test data. It is what" in text
 

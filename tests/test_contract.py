@@ -8,7 +8,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from attest.contract import Feed, find_feed, read_contracts
+from attest.contract import Feed, feeds_of, find_feed, read_contracts
 from attest.errors import ContractError
 from attest.project import Project, read_project
 from engine import ROOT
@@ -68,7 +68,7 @@ def test_a_key_may_be_of_several_fields(contracts: Contracts) -> None:
 
 
 def test_the_projects_own_contracts_are_read() -> None:
-    feed = read_contracts(ROOT / "seeds" / "feeds.csv")["worked"]
+    feed = feeds_of(ROOT)["worked"]
     assert {"customer_id", "source_system", "source_event_ts", "ingest_ts", "is_deleted"} <= feed.fields
 
 

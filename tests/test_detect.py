@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from attest.contract import read_contracts
+from attest.contract import feeds_of
 from attest.detect import ENOUGH, Check, read_checks
 from attest.errors import ContractError
 from engine import ROOT
 
-FEEDS = read_contracts(ROOT / "seeds" / "feeds.csv")
+FEEDS = feeds_of(ROOT)
 HEADER = "feed,measure,field,least,most,of,action,reason\n"
 WRONG = {
     "paymets,records,,1,,itself,mark,Why": "Did you mean payments?",

@@ -20,7 +20,7 @@ import engine
 import pytest
 from attest import cli
 from attest.captures import Answer, Asked, write_capture
-from attest.contract import read_contracts
+from attest.contract import feeds_of
 from cases import UNTESTED, WHOLE
 from engine import contract
 from histories import run_seed
@@ -443,5 +443,5 @@ def test_law_c5_the_diff_is_what_a_walk_by_hand_finds(spark: SparkSession) -> No
 
 
 def test_authorities_are_read_with_the_contract() -> None:
-    feed = read_contracts(engine.ROOT / "seeds" / "feeds.csv")["listings"]
+    feed = feeds_of(engine.ROOT)["listings"]
     assert feed.authorities["instrument", ""] == ("marketdata", "full_snapshot")

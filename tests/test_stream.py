@@ -14,7 +14,7 @@ import capture
 import pytest
 from attest import land as landing_module
 from attest.cli import build_parser, print_landing
-from attest.contract import read_contracts
+from attest.contract import feeds_of
 from attest.errors import StreamError
 from attest.land import Landed
 from attest.stage import new_delivery
@@ -23,7 +23,7 @@ from capture import CUSTOMERS
 from engine import ROOT
 from pyspark.sql import DataFrame, SparkSession
 
-CORE = read_contracts(ROOT / "seeds" / "feeds.csv")["core_customers"]
+CORE = feeds_of(ROOT)["core_customers"]
 EVENTS = (ROOT / "examples" / "core_customers" / "2026_03.jsonl").read_text(encoding="utf-8").splitlines()
 
 

@@ -106,11 +106,10 @@ def columns_if_empty(spark: SparkSession, table: str) -> StructType | None:
 
     Nor for one of which only its whole log would tell that.
     """
-    jvm = spark._jvm
     place = location(spark, table)
-    if place is None or jvm is None:
+    if place is None:
         return None
-    seen = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, place).unsafeVolatileSnapshot()
+    seen = delta_log(spark, place).unsafeVolatileSnapshot()
     summed = seen.checksumOpt()
     if not summed.isDefined() or summed.get().numFiles():
         return None
@@ -122,7 +121,14 @@ def snapshot(spark: SparkSession, place: str) -> Any:
     jvm = spark._jvm
     assert jvm is not None
     none = jvm.scala.Option.empty()
-    return jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, place).update(False, none, none)
+    return delta_log(spark, place).update(False, none, none)
+
+
+def delta_log(spark: SparkSession, place: str) -> Any:
+    """Delta's own hold on the table at a place, the same for all who ask."""
+    jvm = spark._jvm
+    assert jvm is not None
+    return jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, place)
 
 
 def file_system(spark: SparkSession, place: str) -> Any:

@@ -32,9 +32,9 @@ def read_as_empty(spark: SparkSession, code: str, *, tables: Iterable[str], view
     if not empty:
         return code
     for view in views:
-        text = view_text(spark, view)
-        spared = None if text is None else renamed(text, empty)
-        if spared != text and spared is not None:
+        text = view_text(spark, view) or ""
+        spared = renamed(text, empty)
+        if spared != text:
             empty[view] = f"{EMPTY}_{len(empty)}"
             spark.sql(spared).createOrReplaceTempView(empty[view])
     return renamed(code, empty)

@@ -121,8 +121,9 @@ def counted(case: Case, kept: Sequence[Moment]) -> dict[str, list[tuple[int, int
     spans: dict[str, list[tuple[int, int]]] = {}
     times = [moment.at for moment in kept]
     for row in sorted(case.evidence, key=lambda one: one.known_from):
+        since = min(bisect_left(times, row.known_from), len(kept) - 1)  # what came after the basis is best known, too
         until = len(kept) if row.known_until is None else bisect_left(times, row.known_until)
-        spans.setdefault(row.assertion_id, []).append((bisect_left(times, row.known_from), until))
+        spans.setdefault(row.assertion_id, []).append((since, until))
     return spans
 
 
