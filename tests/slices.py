@@ -10,11 +10,11 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from attest.build import Outcome
-from attest.macros import ENGINE
+from attest.macros import engine_files, module_of, template_of
+from attest.order import Outcome
 from attest.strategies import process
 from engine import ROOT
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Template
 from pyspark.sql import SparkSession
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -26,10 +26,7 @@ class Refused(Exception):
 
 @cache
 def materialization() -> Template:
-    files = [file for folder in ENGINE for file in sorted((ROOT / "macros" / folder).glob("*.sql"))]
-    files.append(ROOT / "macros/materializations/process_slice.sql")
-    environment = Environment(undefined=StrictUndefined, extensions=["jinja2.ext.do"], autoescape=False)
-    return environment.from_string("\n".join(file.read_text(encoding="utf-8") for file in files))
+    return template_of([*engine_files(ROOT), ROOT / "macros/materializations/process_slice.sql"])
 
 
 @dataclass
@@ -74,8 +71,7 @@ class Model:
             "tojson": keep,
             "exceptions": SimpleNamespace(raise_compiler_error=refuse),
         }
-        module: Any = materialization().make_module(fakes)
-        module.process_slice(slice_)
+        module_of(materialization(), **fakes).process_slice(slice_)
         return orders[0]
 
     def take(self, slice_: str, at: str | None = None, *, meant: bool = False) -> Outcome:

@@ -17,10 +17,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from attest import retry, write
-from attest.build import Outcome, build
+from attest.build import build
 from attest.commits import commits, location, newest
 from attest.errors import ColumnsChangedError, ConflictError, OvertakenError
 from attest.news import Note, standing
+from attest.order import Outcome
 from attest.retry import RETRIES, retried
 from attest.session import isolated
 from attest.write import Table

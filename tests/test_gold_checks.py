@@ -9,8 +9,7 @@ from typing import Any
 
 import engine
 import pytest
-from attest.macros import ENGINE
-from jinja2 import Environment, StrictUndefined
+from attest.macros import engine_files, module_of, template_of
 from pyspark.sql import SparkSession
 
 GENERIC = engine.ROOT / "tests/data/generic"
@@ -34,13 +33,10 @@ class Relation(str):
 
 def failing(spark: SparkSession, test: str, **arguments: Any) -> list[dict[str, Any]]:
     """The rows that a generic test of the project finds, by its own text."""
-    files = [file for folder in ENGINE for file in sorted((engine.ROOT / "macros" / folder).glob("*.sql"))]
     own = (GENERIC / f"{test}.sql").read_text(encoding="utf-8")
     own = re.sub(r"{%-? endtest -?%}", "{% endmacro %}", re.sub(r"{%-? test ", "{% macro ", own))
-    text = "\n".join([*(file.read_text(encoding="utf-8") for file in files), own])
-    environment = Environment(undefined=StrictUndefined, extensions=["jinja2.ext.do"], autoescape=False)
     named = {name: Relation(value) if name in ("model", "dimension") else value for name, value in arguments.items()}
-    sql = getattr(environment.from_string(text).module, test)(**named)
+    sql = getattr(module_of(template_of(engine_files(engine.ROOT), own)), test)(**named)
     return [row.asDict() for row in spark.sql(sql).collect()]
 
 
@@ -196,14 +192,13 @@ def test_a_type_that_cannot_stand_is_refused_before_anything_is_built(types: dic
         raise ValueError(message)
 
     files = ["gold/columns_shown", "project/types_declared"]
-    text = "\n".join((engine.ROOT / "macros" / f"{file}.sql").read_text(encoding="utf-8") for file in files)
-    environment = Environment(undefined=StrictUndefined, extensions=["jinja2.ext.do"], autoescape=False)
-    environment.globals |= {
+    known = {
         "attributes_of": lambda _: attributes,
         "exceptions": SimpleNamespace(raise_compiler_error=refuse),
         "model": SimpleNamespace(name="dim"),
+        "execute": True,
         "return": str,
     }
-    module: Any = environment.from_string(text).module
+    module = module_of(template_of([engine.ROOT / "macros" / f"{file}.sql" for file in files]), **known)
     with pytest.raises(ValueError, match=re.escape(said)):
         module.types_declared("customer", types)

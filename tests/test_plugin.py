@@ -14,7 +14,7 @@ from engine import ROOT
 from pyspark.sql import SparkSession
 
 PROJECT = f"""
-name: tiny
+name: attest
 version: 0.1.0
 config-version: 2
 profile: attest

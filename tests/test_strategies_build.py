@@ -35,7 +35,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (project / "tests/generic").mkdir(parents=True)
     for test in ("counts_add_up", "intervals_do_not_overlap"):
         shutil.copy(ROOT / f"tests/data/generic/{test}.sql", project / "tests/generic")
-    declared = {"name": "small", "version": "0.1.0", "config-version": 2, "profile": "attest"}
+    declared = {"name": "attest", "version": "0.1.0", "config-version": 2, "profile": "attest"}
     declared |= {"test-paths": ["tests"], "on-run-end": "{{ record_runs(results) }}"}
     (project / "dbt_project.yml").write_text(json.dumps(declared))
     models = project / "models"

@@ -13,7 +13,8 @@ from typing import Any
 import capture
 import pytest
 from attest import land as landing_module
-from attest.cli import build_parser, print_landing
+from attest.cli import build_parser
+from attest.commands.told import print_landing
 from attest.contract import feeds_of
 from attest.errors import StreamError
 from attest.land import Landed

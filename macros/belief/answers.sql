@@ -5,30 +5,30 @@
 #}
 {% macro answers(assertions, asked, rules, attributes) -%}
 
-with {{ hearing(assertions, asked, rules) }},
+with {{ attest.hearing(assertions, asked, rules) }},
 
 heard as (
 
-    {{ hear('spoken', 'periods', lines('questions')) | indent(4) }}
+    {{ attest.hear('spoken', 'periods', attest.lines('questions')) | indent(4) }}
 
 ),
 
 contests as (
 
-    {{ contest(contested('spoken', 'periods', lines('questions'))) | indent(4) }}
+    {{ attest.contest(attest.contested('spoken', 'periods', attest.lines('questions'))) | indent(4) }}
 
 ),
 
 answered as (
 
-    {{ line_of_time('heard', 'contests', 'questions', attributes) | indent(4) }}
+    {{ attest.line_of_time('heard', 'contests', 'questions', attributes) | indent(4) }}
 
 )
 
 select
     bk,
     at as as_at,
-    nullif(known_by, {{ forever() }}) as known_at,
+    nullif(known_by, {{ attest.forever() }}) as known_at,
     {{ attributes | join(',\n    ') }}
 
 from answered

@@ -17,6 +17,6 @@ select
 
 from {{ belief }} as belief
 cross join basis
-where {{ is_within('basis.known_at', 'belief.effective_from', 'belief.effective_to') }}
+where {{ attest.is_within('basis.known_at', 'belief.effective_from', 'belief.effective_to') }}
 
 {%- endmacro %}

@@ -8,7 +8,7 @@
 
 with known as (
 
-    select {{ basis_instant('max(known_from)', rules) | indent(8) }} as at
+    select {{ attest.basis_instant('max(known_from)', rules) | indent(8) }} as at
 
     from {{ assertions }}
 
@@ -16,7 +16,7 @@ with known as (
 
 ruled as (
 
-    {{ rule_set_hash(rules) | indent(4) }}
+    {{ attest.rule_set_hash(rules) | indent(4) }}
 
 ),
 
@@ -53,7 +53,7 @@ marked as (
 
 content as (
 
-    {{ content_of(belief) | indent(4) }}
+    {{ attest.content_of(belief) | indent(4) }}
 
 )
 

@@ -14,7 +14,7 @@
 
 with decided as (
 
-    {{ history(in_basis(assertions, rules), rules, believed) | indent(4) }}
+    {{ attest.history(attest.in_basis(assertions, rules), rules, believed) | indent(4) }}
 
 ),
 
@@ -23,7 +23,7 @@ marked as (
     select
         *,
         {%- for attribute in believed %}
-        {{ 'or ' if not loop.first }}not {{ told(attribute) }} <=> lag({{ told(attribute) }}) over in_time
+        {{ 'or ' if not loop.first }}not {{ attest.told(attribute) }} <=> lag({{ attest.told(attribute) }}) over in_time
         {%- endfor %} as starts_interval
 
     from decided
@@ -33,10 +33,10 @@ marked as (
 
 select
     bk,
-    {{ surrogate_key(entity) }} as sk,
+    {{ attest.surrogate_key(entity) }} as sk,
     at as effective_from,
     lead(at) over in_time as effective_to,
-    {{ believed_values(attributes) | indent(4) }},
+    {{ attest.believed_values(attributes) | indent(4) }},
     coalesce(
         {%- for attribute in attributes %}
         {{ attribute }}.assertion_id{{ ',' if not loop.last }}
@@ -68,6 +68,6 @@ struct({{ attribute }}.value, {{ attribute }}.source_system, {{ attribute }}.rul
     select *
 
     from {{ assertions }}
-    where known_from <= coalesce((select max(basis_set) from {{ rules }}), {{ forever() }})
+    where known_from <= coalesce((select max(basis_set) from {{ rules }}), {{ attest.forever() }})
 )
 {%- endmacro %}

@@ -7,7 +7,7 @@ select
     bk,
     as_at,
     known_at,
-    {{ believed_values(attributes) | indent(4) }}
+    {{ attest.believed_values(attributes) | indent(4) }}
 
 from {{ answers }}
 
@@ -17,7 +17,7 @@ from {{ answers }}
 {# The attributes and is_deleted, with their types, out of what is held of each. #}
 {% macro believed_values(attributes) -%}
 {%- for attribute, type in attributes.items() -%}
-{{ typed(attribute ~ '.value', type) }} as {{ attribute }},
+{{ attest.typed(attribute ~ '.value', type) }} as {{ attribute }},
 {% endfor -%}
 coalesce(cast(is_deleted.value as boolean), false) as is_deleted
 {%- endmacro %}

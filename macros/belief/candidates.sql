@@ -6,9 +6,9 @@
 #}
 {% macro candidates(assertions, asked, rules) -%}
 
-with {{ hearing(assertions, asked, rules) }}
+with {{ attest.hearing(assertions, asked, rules) }}
 
-{{ asked_of_everyone('questions') }}
+{{ attest.asked_of_everyone('questions') }}
 
 {%- endmacro %}
 
@@ -18,7 +18,7 @@ with {{ hearing(assertions, asked, rules) }}
 select *
 
 from (
-    {{ contest('(' ~ hear('spoken', 'periods', lines(questions)) ~ ')', everyone=true) | indent(4) }}
+    {{ attest.contest('(' ~ attest.hear('spoken', 'periods', attest.lines(questions)) ~ ')', everyone=true) | indent(4) }}
 )
 where is_asked
 {%- endmacro %}

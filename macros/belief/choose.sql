@@ -8,14 +8,14 @@
 
 select
     *,
-    {{ held(
+    {{ attest.held(
         tier=1,
         standing=('unix_micros(at)', 'cast(0 as bigint)', 'cast(0 as bigint)'),
         value='if(coupling is null, picked.claim.value, follower.value)',
         source='picked.claim.source_system',
         assertion='if(coupling is null, picked.claim.assertion_id, follower.assertion_id)',
         rule='if(picked is null, null, coalesce(coupling.rule_id, picked.claim.rule_id))',
-        caveat=caveat()
+        caveat=attest.caveat()
     ) | indent(4) }} as outcome
 
 from (
@@ -34,10 +34,10 @@ from (
     from (
         select
             * except (best),
-            is_by_quorum and not {{ is_settled('best') }} as is_unsettled,
+            is_by_quorum and not {{ attest.is_settled('best') }} as is_unsettled,
             if(
                 is_by_quorum,
-                last_value(if({{ is_settled('best') }}, best, null), true) over so_far,
+                last_value(if({{ attest.is_settled('best') }}, best, null), true) over so_far,
                 best
             ) as picked
 
@@ -49,7 +49,7 @@ from (
             from {{ weighed }}
         )
         window so_far as (
-            partition by {{ line() }}, attribute order by at
+            partition by {{ attest.line() }}, attribute order by at
             rows between unbounded preceding and current row
         )
     )

@@ -10,7 +10,7 @@
 {% macro claims(heard, everyone=false) -%}
 
 select
-    {{ line() }},
+    {{ attest.line() }},
     asks_from,
     asked,
     period_until,
@@ -26,8 +26,8 @@ select
         value,
         assertion_id,
         clock,
-        coalesce(expires_at, {{ forever() }}) as expires_at,
-        coalesce(timestamp_micros(unix_micros(at) + rule.fresh_micros), {{ forever() }}) as fresh_until,
+        coalesce(expires_at, {{ attest.forever() }}) as expires_at,
+        coalesce(timestamp_micros(unix_micros(at) + rule.fresh_micros), {{ attest.forever() }}) as fresh_until,
         max(if(not value <=> value_before or place = 1, at, null)) over so_far as since,
         cast(severity as bigint) as severity,
         coupling,
@@ -54,7 +54,7 @@ from (
                 *,
                 part.*,
                 if(rules[said_of].clock = clock, rules[said_of], null) as rule,
-                nullif(array_position(rules[said_of].severity_order, {{ plain('value') }}), 0) as severity
+                nullif(array_position(rules[said_of].severity_order, {{ attest.plain('value') }}), 0) as severity
 
             from {{ heard }}
             lateral view explode(map_concat(mentions, map('is_deleted', is_deleted))) as said_of, value
@@ -75,10 +75,10 @@ from (
             and (rule is not null or (role = 'own' and coupling is not null))
         {%- endif %}
     )
-    window in_lane as (partition by {{ line() }}, attribute, lane order by position)
+    window in_lane as (partition by {{ attest.line() }}, attribute, lane order by position)
 )
 window so_far as (
-    partition by {{ line() }}, attribute, lane order by position
+    partition by {{ attest.line() }}, attribute, lane order by position
     rows between unbounded preceding and current row
 )
 

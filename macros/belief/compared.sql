@@ -15,15 +15,15 @@ select
     attribute,
     decided.outcome,
     decided.is_by_quorum,
-    {{ losers() | indent(4) }} as losers,
+    {{ attest.losers() | indent(4) }} as losers,
     if(
         decided.outcome.assertion_id is null or outcome.caveat <=> 'unsettled',
         null,
-        {{ outcome_told() | indent(8) }}
+        {{ attest.outcome_told() | indent(8) }}
     ) as runner_up
 
 from (
-    {{ choose('(' ~ weigh(without_the_winner(decided)) ~ ')') | indent(4) }}
+    {{ attest.choose('(' ~ attest.weigh(attest.without_the_winner(decided)) ~ ')') | indent(4) }}
 )
 
 {%- endmacro %}
@@ -33,7 +33,7 @@ from (
 {% macro without_the_winner(decided) -%}
 (
     select
-        {{ line() }},
+        {{ attest.line() }},
         attribute,
         at,
         asks_from,

@@ -9,22 +9,22 @@
 
 with claims as (
 
-    {{ claims(heard, everyone) | indent(4) }}
+    {{ attest.claims(heard, everyone) | indent(4) }}
 
 ),
 
 gathered as (
 
-    {{ side_by_side('claims') | indent(4) }}
+    {{ attest.side_by_side('claims') | indent(4) }}
 
 ),
 
 weighed as (
 
-    {{ weigh('gathered') | indent(4) }}
+    {{ attest.weigh('gathered') | indent(4) }}
 
 )
 
-{{ choose('weighed') }}
+{{ attest.choose('weighed') }}
 
 {%- endmacro %}

@@ -6,9 +6,9 @@
 #}
 {% macro contested(spoken, periods, lines=none) -%}
 (
-    {{ hear(
-        those(spoken, 'left anti join ' ~ expiring(spoken) ~ ' using (bk)'),
-        those(periods, 'where size(contested) > 0'),
+    {{ attest.hear(
+        attest.those(spoken, 'left anti join ' ~ attest.expiring(spoken) ~ ' using (bk)'),
+        attest.those(periods, 'where size(contested) > 0'),
         lines
     ) | indent(4) }}
 
@@ -19,8 +19,8 @@
         cast(null as array<string>) as contested
 
     from (
-        {{ hear(
-            those(spoken, 'left semi join ' ~ expiring(spoken) ~ ' using (bk)'),
+        {{ attest.hear(
+            attest.those(spoken, 'left semi join ' ~ attest.expiring(spoken) ~ ' using (bk)'),
             periods,
             lines
         ) | indent(8) }}

@@ -31,7 +31,7 @@ standing_in as (
         bad.published_on,
         bad.as_at,
         max(good.published_on) as good_on,
-        coalesce(max(good.as_at), {{ the_beginning() }}) as good_at
+        coalesce(max(good.as_at), {{ attest.the_beginning() }}) as good_at
 
     from published as bad
     left join published as good

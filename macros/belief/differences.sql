@@ -59,8 +59,8 @@ side_by_side as (
         {%- for attribute in attributes %}
         struct(
             '{{ attribute }}' as attribute,
-            {{ as_told('before.' ~ attribute) | indent(12) }} as before,
-            {{ as_told('after.' ~ attribute) | indent(12) }} as after
+            {{ attest.as_told('before.' ~ attribute) | indent(12) }} as before,
+            {{ attest.as_told('after.' ~ attribute) | indent(12) }} as after
         ){{ ',' if not loop.last }}
         {%- endfor %}
     )) as one
@@ -109,7 +109,7 @@ where differs
 {# What is compared of what is held, with values as people write them; nobody's word on is_deleted means it is not. #}
 {% macro as_told(held) -%}
 struct(
-    {{ "coalesce(" ~ held ~ ".value, 'false')" if held.endswith('.is_deleted') else plain(held ~ '.value') }} as value,
+    {{ "coalesce(" ~ held ~ ".value, 'false')" if held.endswith('.is_deleted') else attest.plain(held ~ '.value') }} as value,
     {{ held }}.source_system,
     {{ held }}.assertion_id,
     {{ held }}.rule_id,

@@ -6,17 +6,17 @@
 #}
 {% macro explained(assertions, asked, rules, attributes) -%}
 
-with {{ hearing(assertions, asked, rules) }},
+with {{ attest.hearing(assertions, asked, rules) }},
 
 decided as (
 
-    {{ asked_of_everyone('questions') | indent(4) }}
+    {{ attest.asked_of_everyone('questions') | indent(4) }}
 
 ),
 
 compared as (
 
-    {{ compared('decided') | indent(4) }}
+    {{ attest.compared('decided') | indent(4) }}
 
 ),
 
@@ -58,16 +58,16 @@ decided_again as (
         at,
         without,
         attribute,
-        {{ outcome_told() | indent(8) }} as runner_up
+        {{ attest.outcome_told() | indent(8) }} as runner_up
 
-    from ({{ asked_of_everyone('asked_again') | indent(4) }})
+    from ({{ attest.asked_of_everyone('asked_again') | indent(4) }})
 
 )
 
 select
     one.bk,
     one.at as as_at,
-    nullif(one.known_by, {{ forever() }}) as known_at,
+    nullif(one.known_by, {{ attest.forever() }}) as known_at,
     one.attribute,
     one.of.outcome.value,
     one.of.outcome.source_system,

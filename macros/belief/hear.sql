@@ -10,11 +10,11 @@
 
 select
     said.bk,
-    {{ 'line.known_by' if lines else forever() ~ ' as known_by' }},
+    {{ 'line.known_by' if lines else attest.forever() ~ ' as known_by' }},
     {{ 'line.without' if lines else "'' as without" }},
     period.period,
     period.effective_until as period_until,
-    {{ forever() if lines else 'period.effective_from' }} as asks_from,
+    {{ attest.forever() if lines else 'period.effective_from' }} as asks_from,
     {{ 'line.asked' if lines else 'cast(array() as array<timestamp>) as asked' }},
     said.at,
     said.position,

@@ -4,13 +4,13 @@
 {% macro hearing(assertions, asked, rules) -%}
 spoken as (
 
-    {{ spoken(assertions) | indent(4) }}
+    {{ attest.spoken(assertions) | indent(4) }}
 
 ),
 
 periods as (
 
-    {{ rulebook(rules) | indent(4) }}
+    {{ attest.rulebook(rules) | indent(4) }}
 
 ),
 
@@ -22,7 +22,7 @@ asked as (
 
 questions as (
 
-    {{ questions('asked', 'periods') | indent(4) }}
+    {{ attest.questions('asked', 'periods') | indent(4) }}
 
 )
 {%- endmacro %}

@@ -8,9 +8,9 @@
 
 with spoken as (
 
-    {{ spoken(assertions) | indent(4) }}
+    {{ attest.spoken(assertions) | indent(4) }}
     {%- if known_at is not none %}
-    where {{ is_within(known_at, 'known_from', 'known_until') }}
+    where {{ attest.is_within(known_at, 'known_from', 'known_until') }}
     {%- endif %}
 
 ),
@@ -19,7 +19,7 @@ periods as (
 
     select *
 
-    from ({{ rulebook(rules) | indent(4) }})
+    from ({{ attest.rulebook(rules) | indent(4) }})
     where {{ 'is_basis' if known_at is none else
         'not is_basis and ' ~ known_at ~ ' >= known_from and ' ~ known_at ~ ' < known_until' }}
 
@@ -27,23 +27,23 @@ periods as (
 
 heard as (
 
-    {{ hear('spoken', 'periods') | indent(4) }}
+    {{ attest.hear('spoken', 'periods') | indent(4) }}
 
 ),
 
 contests as (
 
-    {{ contest(contested('spoken', 'periods')) | indent(4) }}
+    {{ attest.contest(attest.contested('spoken', 'periods')) | indent(4) }}
 
 ),
 
 turns as (
 
-    {{ turns_of_rules('spoken', 'periods') | indent(4) }}
+    {{ attest.turns_of_rules('spoken', 'periods') | indent(4) }}
 
 )
 
-{{ line_of_time('heard', 'contests', 'turns', attributes) }}
+{{ attest.line_of_time('heard', 'contests', 'turns', attributes) }}
 
 {%- endmacro %}
 
@@ -52,7 +52,7 @@ turns as (
 {% macro turns_of_rules(spoken, periods) -%}
 select distinct
     said.bk,
-    {{ forever() }} as known_by,
+    {{ attest.forever() }} as known_by,
     '' as without,
     period.period,
     period.effective_from as as_at

@@ -12,7 +12,7 @@
 {% macro line_of_time(heard, contests, questions, attributes) -%}
 
 select
-    {{ line() }},
+    {{ attest.line() }},
     at,
     {%- for attribute in attributes %}
     {{ attribute }}{{ ',' if not loop.last }}
@@ -20,7 +20,7 @@ select
 
 from (
     select
-        {{ line() }},
+        {{ attest.line() }},
         at,
         asks,
         lead(at) over in_time as next_at,
@@ -31,13 +31,13 @@ from (
 
     from (
         select
-            {{ line() }},
+            {{ attest.line() }},
             at,
             position,
             at >= asks_from as asks,
             false as is_question,
             {%- for attribute in attributes %}
-            {{ claim_of(attribute) | indent(12) }} as {{ attribute }}{{ ',' if not loop.last }}
+            {{ attest.claim_of(attribute) | indent(12) }} as {{ attribute }}{{ ',' if not loop.last }}
             {%- endfor %}
 
         from {{ heard }}
@@ -45,7 +45,7 @@ from (
         union all
 
         select
-            {{ line() }},
+            {{ attest.line() }},
             at,
             null as position,
             at >= asks_from as asks,
@@ -59,7 +59,7 @@ from (
         union all
 
         select
-            {{ line() }},
+            {{ attest.line() }},
             as_at as at,
             null as position,
             true as asks,
@@ -71,9 +71,9 @@ from (
         from {{ questions }}
     ) as moments
     window
-        in_time as (partition by {{ line() }} order by at, is_question, position),
+        in_time as (partition by {{ attest.line() }} order by at, is_question, position),
         so_far as (
-            partition by {{ line() }} order by at, is_question, position
+            partition by {{ attest.line() }} order by at, is_question, position
             rows between unbounded preceding and current row
         )
 ) as stood
@@ -94,7 +94,7 @@ where asks
 {%- set value = 'is_deleted' if attribute == 'is_deleted' else "mentions['" ~ attribute ~ "']" -%}
 if(
     {{ 'true' if attribute == 'is_deleted' else "map_contains_key(mentions, '" ~ attribute ~ "')" }} and {{ rule }}.clock = clock,
-    {{ held(
+    {{ attest.held(
         tier=0,
         standing=(
             'if(' ~ rule ~ ".rule = 'highest_rank', " ~ rule ~ '.rank, unix_micros(at))',

@@ -19,7 +19,7 @@ transform(
         loser.claim.value as value,
         loser.claim.assertion_id as assertion_id,
         loser.claim.at as source_event_ts,
-        {{ why_it_lost('loser', 'decided.picked') | indent(8) }} as reason
+        {{ attest.why_it_lost('loser', 'decided.picked') | indent(8) }} as reason
     )
 )
 {%- endmacro %}

@@ -9,7 +9,7 @@
 select distinct
     asked.bk,
     asked.as_at,
-    coalesce(asked.known_at, {{ forever() }}) as known_by,
+    coalesce(asked.known_at, {{ attest.forever() }}) as known_by,
     {{ without }} as without,
     period.period
 
@@ -30,10 +30,10 @@ inner join {{ periods }} as period
 {% macro lines(questions) -%}
 (
     select
-        {{ line() }},
+        {{ attest.line() }},
         collect_set(as_at) as asked
 
     from {{ questions }}
-    group by {{ line() }}
+    group by {{ attest.line() }}
 )
 {%- endmacro %}

@@ -6,14 +6,14 @@
 #}
 {% macro restatements(assertions, rules, attributes, known_at_1, known_at_2) -%}
 
-{%- set first, second = instant_or_null(known_at_1), instant_or_null(known_at_2) -%}
+{%- set first, second = attest.instant_or_null(known_at_1), attest.instant_or_null(known_at_2) -%}
 {%- set learned = '(select * from ' ~ assertions ~ ' where recorded_at <= ' ~ first ~ ' or recorded_at > ' ~ second ~ ')' -%}
 
 with changed as (
 
-    {{ differences(
-        history(learned, rules, attributes, known_at=first),
-        history(assertions, rules, attributes, known_at=second),
+    {{ attest.differences(
+        attest.history(learned, rules, attributes, known_at=first),
+        attest.history(assertions, rules, attributes, known_at=second),
         attributes
     ) | indent(4) }}
 
@@ -34,7 +34,7 @@ explained as (
     left join {{ assertions }} as said
         on changed.bk = said.bk
         and changed.after.assertion_id = said.assertion_id
-        and {{ is_within(second, 'said.known_from', 'said.known_until') }}
+        and {{ attest.is_within(second, 'said.known_from', 'said.known_until') }}
     left join {{ rules }} as ruled
         on changed.attribute = ruled.attribute and changed.after.rule_id = ruled.rule_id
     left join {{ rules }} as was_ruled

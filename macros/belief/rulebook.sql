@@ -14,14 +14,14 @@ select
     row_number() over (order by is_basis, known_from, effective_from) as period,
     is_basis,
     known_from,
-    coalesce(known_to, {{ forever() }}) as known_until,
+    coalesce(known_to, {{ attest.forever() }}) as known_until,
     effective_from,
-    coalesce(effective_to, {{ forever() }}) as effective_until,
+    coalesce(effective_to, {{ attest.forever() }}) as effective_until,
     map_from_entries(transform(
         array_distinct(array_compact(transform(in_force, rule -> rule.source_system))),
         source -> struct(source, map_from_entries(transform(
             filter(in_force, rule -> rule.source_system = source),
-            rule -> struct(rule.attribute, {{ rule_of_a_source('rule') | indent(12) }})
+            rule -> struct(rule.attribute, {{ attest.rule_of_a_source('rule') | indent(12) }})
         )))
     )) as by_source,
     transform(
@@ -41,7 +41,7 @@ from (
         known_to,
         period.effective_from,
         period.effective_to,
-        filter(held, rule -> {{ is_within('period.effective_from', 'rule.effective_from', 'rule.effective_to') }}) as in_force
+        filter(held, rule -> {{ attest.is_within('period.effective_from', 'rule.effective_from', 'rule.effective_to') }}) as in_force
 
     from (
         select
@@ -51,7 +51,7 @@ from (
                 rule -> if(
                     knowledge.is_basis,
                     rule.is_in_basis,
-                    {{ is_within('knowledge.known_from', 'rule.known_from', 'rule.known_to') }}
+                    {{ attest.is_within('knowledge.known_from', 'rule.known_from', 'rule.known_to') }}
                 )
             ) as held
 
@@ -59,14 +59,14 @@ from (
             select
                 rules,
                 explode(array_append(
-                    {{ periods_between('rules', 'known_from', 'known_to', 'false as is_basis') | indent(20) }},
-                    struct({{ the_beginning() }} as known_from, cast(null as timestamp) as known_to, true as is_basis)
+                    {{ attest.periods_between('rules', 'known_from', 'known_to', 'false as is_basis') | indent(20) }},
+                    struct({{ attest.the_beginning() }} as known_from, cast(null as timestamp) as known_to, true as is_basis)
                 )) as knowledge
 
             from (select collect_list(struct(*)) as rules from {{ rules }})
         )
     )
-    lateral view explode({{ periods_between('held', 'effective_from', 'effective_to', 'true as is_effective') | indent(4) }}) as period
+    lateral view explode({{ attest.periods_between('held', 'effective_from', 'effective_to', 'true as is_effective') | indent(4) }}) as period
 )
 
 {%- endmacro %}
@@ -90,10 +90,10 @@ struct(
 {# All boundaries of some rules on one clock, as periods from one to the next; the first begins with time itself. #}
 {% macro periods_between(rules, start, end, more) -%}
 transform(
-    {{ boundaries(rules, start, end) }},
+    {{ attest.boundaries(rules, start, end) }},
     (at, place) -> struct(
         at as {{ start }},
-        get({{ boundaries(rules, start, end) }}, place + 1) as {{ end }},
+        get({{ attest.boundaries(rules, start, end) }}, place + 1) as {{ end }},
         {{ more }}
     )
 )
@@ -102,7 +102,7 @@ transform(
 
 {% macro boundaries(rules, start, end) -%}
 array_sort(array_distinct(array_compact(flatten(array(
-    array({{ the_beginning() }}), transform({{ rules }}, rule -> rule.{{ start }}), transform({{ rules }}, rule -> rule.{{ end }})
+    array({{ attest.the_beginning() }}), transform({{ rules }}, rule -> rule.{{ start }}), transform({{ rules }}, rule -> rule.{{ end }})
 )))))
 {%- endmacro %}
 

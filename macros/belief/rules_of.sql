@@ -13,7 +13,7 @@ with rules as (
         grouped.attribute,
         rule.*,
         lead.attribute as lead_attribute,
-        {{ micros_of('rule.freshness_limit') }} as fresh_micros,
+        {{ attest.micros_of('rule.freshness_limit') }} as fresh_micros,
         -- Closing a row makes it no other rule: known_to is left out.
         substring(sha2(to_json(struct(rule.* except (known_to))), 256), 1, 16) as rule_id  -- noqa: LT01, LT06
 
@@ -43,7 +43,7 @@ basis as (
 
 select
     rules.*,
-    {{ is_within('basis.known_at', 'rules.known_from', 'rules.known_to') }} as is_in_basis,
+    {{ attest.is_within('basis.known_at', 'rules.known_from', 'rules.known_to') }} as is_in_basis,
     {{ "cast(null as timestamp)" if basis is none else "basis.known_at" }} as basis_set
 
 from rules

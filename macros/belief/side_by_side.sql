@@ -8,7 +8,7 @@
 {% macro side_by_side(claims) -%}
 
 select
-    {{ line() }},
+    {{ attest.line() }},
     attribute,
     at,
     min(asks_from) as asks_from,
@@ -17,7 +17,7 @@ select
 
 from (
     select
-        {{ line() }},
+        {{ attest.line() }},
         attribute,
         at,
         asks_from,
@@ -27,7 +27,7 @@ from (
 
     from (
         select
-            {{ line() }},
+            {{ attest.line() }},
             attribute,
             asks_from,
             asked,
@@ -45,9 +45,9 @@ from (
 
             from {{ claims }}
             window
-                of_all as (partition by {{ line() }}, attribute),
-                in_order as (partition by {{ line() }}, attribute order by position),
-                in_lane as (partition by {{ line() }}, attribute, lane order by position)
+                of_all as (partition by {{ attest.line() }}, attribute),
+                in_order as (partition by {{ attest.line() }}, attribute order by position),
+                in_lane as (partition by {{ attest.line() }}, attribute, lane order by position)
         )
         lateral view explode(array_append(
             flatten(transform(
@@ -64,12 +64,12 @@ from (
         )) as laid
     )
     window so_far as (
-        partition by {{ line() }}, attribute, lane order by at, is_moment, position
+        partition by {{ attest.line() }}, attribute, lane order by at, is_moment, position
         rows between unbounded preceding and current row
     )
 )
 where is_moment
     and heard is not null
-group by {{ line() }}, attribute, at
+group by {{ attest.line() }}, attribute, at
 
 {%- endmacro %}

@@ -9,7 +9,7 @@
 
 select
     * except (candidates),
-    transform(candidates, one -> struct({{ standing('one.claim') | indent(4) }} as standing, one.claim, one.before)) as candidates
+    transform(candidates, one -> struct({{ attest.standing('one.claim') | indent(4) }} as standing, one.claim, one.before)) as candidates
 
 from (
     select
@@ -39,10 +39,10 @@ struct(
     at < {{ claim }}.fresh_until as is_fresh,
     if(at < {{ claim }}.fresh_until, 0, unix_micros({{ claim }}.fresh_until)) as freshness,
     case {{ claim }}.rule
-        when 'longest' then cast(length({{ plain(claim ~ '.value') }}) as decimal(38, 10))
-        when 'largest' then try_cast({{ plain(claim ~ '.value') }} as decimal(38, 10))
+        when 'longest' then cast(length({{ attest.plain(claim ~ '.value') }}) as decimal(38, 10))
+        when 'largest' then try_cast({{ attest.plain(claim ~ '.value') }} as decimal(38, 10))
         when 'escalate_only' then cast({{ claim }}.severity as decimal(38, 10))
-        when 'quorum' then cast({{ votes(claim) }} as decimal(38, 10))
+        when 'quorum' then cast({{ attest.votes(claim) }} as decimal(38, 10))
     end as size,
     case {{ claim }}.rule
         when 'highest_rank' then {{ claim }}.rank

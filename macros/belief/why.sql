@@ -34,13 +34,13 @@ with unfolded as (
 
 compared as (
 
-    {{ compared(candidates) | indent(4) }}
+    {{ attest.compared(candidates) | indent(4) }}
 
 ),
 
 rule_set as (
 
-    {{ rule_set_hash(rules) | indent(4) }}
+    {{ attest.rule_set_hash(rules) | indent(4) }}
 
 )
 
@@ -50,7 +50,7 @@ select
     unfolded.effective_from,
     unfolded.effective_to,
     unfolded.attribute,
-    {{ plain('compared.outcome.value') }} as value,
+    {{ attest.plain('compared.outcome.value') }} as value,
     unfolded.source_system,
     unfolded.assertion_id,
     unfolded.caveat,
@@ -68,11 +68,11 @@ select
     unfolded.rule_id,
     rule.reason as rule_reason,
     rule_set.rule_set_hash,
-    coalesce(transform(compared.losers, one -> {{ with_plain_value('one', ['assertion_id', 'source_event_ts', 'reason']) }}), array()) as losers,
+    coalesce(transform(compared.losers, one -> {{ attest.with_plain_value('one', ['assertion_id', 'source_event_ts', 'reason']) }}), array()) as losers,
     if(
         compared.runner_up is null,
         null,
-        {{ with_plain_value('compared.runner_up', ['assertion_id', 'source_event_ts']) }}
+        {{ attest.with_plain_value('compared.runner_up', ['assertion_id', 'source_event_ts']) }}
     ) as runner_up
 
 from unfolded
@@ -93,7 +93,7 @@ cross join rule_set
 {% macro with_plain_value(claim, others) -%}
 struct(
     {{ claim }}.source_system as source_system,
-    {{ plain(claim ~ '.value') }} as value
+    {{ attest.plain(claim ~ '.value') }} as value
     {%- for name in others %},
     {{ claim }}.{{ name }} as {{ name }}
     {%- endfor %}

@@ -9,25 +9,25 @@ case
     when {{ loser }}.claim.rule_id is null
         then concat({{ loser }}.claim.source_system, ' is not listed for this attribute, so it is never believed for it')
     when at >= {{ loser }}.claim.expires_at
-        then concat('expired at ', {{ instant(loser ~ '.claim.expires_at') }})
+        then concat('expired at ', {{ attest.instant(loser ~ '.claim.expires_at') }})
     when {{ loser }}.claim.rule = 'escalate_only' and {{ loser }}.claim.severity is null
         then 'its value has no severity in the rule, so it neither raises nor clears'
     when {{ loser }}.claim.rule = 'escalate_only' and not {{ loser }}.standing.is_eligible
-        then concat('said at ', {{ instant(loser ~ '.claim.at') }}, ', and cleared since')
+        then concat('said at ', {{ attest.instant(loser ~ '.claim.at') }}, ', and cleared since')
     when {{ picked }} is null
         then 'no value has had enough sources behind it yet'
     when {{ picked }}.standing.is_fresh and not {{ loser }}.standing.is_fresh
-        then concat('stale from ', {{ instant(loser ~ '.claim.fresh_until') }}, ' on')
+        then concat('stale from ', {{ attest.instant(loser ~ '.claim.fresh_until') }}, ' on')
     when not {{ loser }}.standing.is_fresh
-        then concat('stale from ', {{ instant(loser ~ '.claim.fresh_until') }}, ' on, longer than ', {{ source }})
+        then concat('stale from ', {{ attest.instant(loser ~ '.claim.fresh_until') }}, ' on, longer than ', {{ source }})
     when {{ loser }}.claim.rule = 'escalate_only' and {{ loser }}.standing.size < {{ picked }}.standing.size
         then if(
             {{ loser }}.claim.position > {{ picked }}.claim.position,
             concat(
-                'less severe than what ', {{ source }}, ' said at ', {{ instant(picked ~ '.claim.at') }}, ', and ',
+                'less severe than what ', {{ source }}, ' said at ', {{ attest.instant(picked ~ '.claim.at') }}, ', and ',
                 {{ loser }}.claim.source_system, ' has no authority to clear'
             ),
-            concat('less severe than what ', {{ source }}, ' said at ', {{ instant(picked ~ '.claim.at') }})
+            concat('less severe than what ', {{ source }}, ' said at ', {{ attest.instant(picked ~ '.claim.at') }})
         )
     when {{ loser }}.claim.rule = 'quorum' and {{ loser }}.claim.value <=> {{ picked }}.claim.value
         then concat('says the same, in favour of ', {{ source }}, '''s word')
@@ -46,13 +46,13 @@ case
         )
     when {{ loser }}.claim.rule = 'most_recent_change' and {{ loser }}.standing.first < {{ picked }}.standing.first
         then concat(
-            'last changed its word at ', {{ instant(loser ~ '.claim.since') }}, ', before ', {{ source }}, ' did at ',
-            {{ instant(picked ~ '.claim.since') }}
+            'last changed its word at ', {{ attest.instant(loser ~ '.claim.since') }}, ', before ', {{ source }}, ' did at ',
+            {{ attest.instant(picked ~ '.claim.since') }}
         )
     when {{ loser }}.claim.at < {{ picked }}.claim.at
         then concat(
-            'said at ', {{ instant(loser ~ '.claim.at') }}, ', before ', {{ source }}, ' said at ',
-            {{ instant(picked ~ '.claim.at') }}
+            'said at ', {{ attest.instant(loser ~ '.claim.at') }}, ', before ', {{ source }}, ' said at ',
+            {{ attest.instant(picked ~ '.claim.at') }}
         )
     when {{ loser }}.claim.rank < {{ picked }}.claim.rank
         then concat(

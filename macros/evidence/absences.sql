@@ -9,13 +9,13 @@
 
 with effective as (
 
-    {{ effective_snapshots(snapshots, rulings) | indent(4) }}
+    {{ attest.effective_snapshots(snapshots, rulings) | indent(4) }}
 
 ),
 
 missing as (
 
-    {{ missing_from('effective', evidence, attributes) | indent(4) }}
+    {{ attest.missing_from('effective', evidence, attributes) | indent(4) }}
 
 ),
 
@@ -50,14 +50,14 @@ inferred as (
 )
 
 select
-    {{ evidence_columns() | indent(4) }}
+    {{ attest.evidence_columns() | indent(4) }}
 
 from (
     select
         * except (recorded_at),
         recorded_at_last as recorded_at,
         ingest_ts < recorded_at_last as is_backfilled,
-        {{ absence_id(bk='bk', feed='feed') | indent(8) }} as assertion_id
+        {{ attest.absence_id(bk='bk', feed='feed') | indent(8) }} as assertion_id
 
     from inferred
     where place = 1
@@ -70,9 +70,9 @@ from (
 {% macro absence_id(bk, feed) -%}
 sha2(concat(
     'absence',
-    {{ encode(bk) }},
-    {{ encode('source_system') }},
-    {{ encode(feed) }},
-    {{ encode('cast(unix_micros(source_event_ts) as string)') }}
+    {{ attest.encode(bk) }},
+    {{ attest.encode('source_system') }},
+    {{ attest.encode(feed) }},
+    {{ attest.encode('cast(unix_micros(source_event_ts) as string)') }}
 ), 256)
 {%- endmacro %}

@@ -5,7 +5,7 @@
 {% macro as_known(states, worlds=none) -%}
 
 select
-    {{ known_columns() | indent(4) }},
+    {{ attest.known_columns() | indent(4) }},
     known_until
 
 from {{ states }}{{ ' as held' if worlds }}
@@ -16,7 +16,7 @@ left anti join {{ worlds }} as lived
 union all
 
 select
-    {{ known_columns() | indent(4) }},
+    {{ attest.known_columns() | indent(4) }},
     known_until
 
 from {{ worlds }}

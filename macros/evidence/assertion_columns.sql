@@ -14,7 +14,7 @@ unchanged,
 source_event_ts,
 source_event_finer,
 source_sequence,
-{{ landed_columns() }},
+{{ attest.landed_columns() }},
 is_backfilled,
 inheritance
 {%- endmacro %}

@@ -7,11 +7,11 @@
 #}
 {% macro business_key(fields, parts) -%}
 {%- if parts | length == 1 -%}
-{{ key_part(fields, parts[0]) }}
+{{ attest.key_part(fields, parts[0]) }}
 {%- else -%}
 concat(
     {%- for part in parts %}
-    replace(replace({{ key_part(fields, part) }}, '~', '~0'), '|', '~1'){{ ",\n    '|'," if not loop.last }}
+    replace(replace({{ attest.key_part(fields, part) }}, '~', '~0'), '|', '~1'){{ ",\n    '|'," if not loop.last }}
     {%- endfor %}
 )
 {%- endif -%}

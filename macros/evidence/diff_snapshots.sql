@@ -14,19 +14,19 @@
 
 with placed as (
 
-    {{ place_snapshots(snapshots) | indent(4) }}
+    {{ attest.place_snapshots(snapshots) | indent(4) }}
 
 ),
 
 seen as (
 
-    {{ see_again(listed, 'placed', attributes) | indent(4) }}
+    {{ attest.see_again(listed, 'placed', attributes) | indent(4) }}
 
 ),
 
 settled as (
 
-    {{ settle_within_tolerance('seen', promises) | indent(4) }}
+    {{ attest.settle_within_tolerance('seen', promises) | indent(4) }}
 
 ),
 
@@ -49,7 +49,7 @@ compared as (
 )
 
 select
-    {{ assertion_columns() | indent(4) }},
+    {{ attest.assertion_columns() | indent(4) }},
     prior_landing_id,
     change
 
@@ -58,12 +58,12 @@ from compared
 union all
 
 select
-    {{ assertion_columns() | indent(4) }},
+    {{ attest.assertion_columns() | indent(4) }},
     prior_landing_id,
     change
 
 from (
-    {{ delisted('settled', 'placed') | indent(4) }}
+    {{ attest.delisted('settled', 'placed') | indent(4) }}
 ) as gone
 
 {%- endmacro %}

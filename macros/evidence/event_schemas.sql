@@ -19,7 +19,7 @@ with told as (
     from (
         select
             *,
-            {{ read_manifest('record') | indent(12) }} as manifest
+            {{ attest.read_manifest('record') | indent(12) }} as manifest
 
         from {{ landings }}
         where status = 'control'

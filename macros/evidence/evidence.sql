@@ -13,7 +13,7 @@ with feeds as (
     {%- for feed in feeds %}
 
     select
-        {{ assertion_columns() | indent(8) }}
+        {{ attest.assertion_columns() | indent(8) }}
 
     from {{ feed }}
     {%- if not loop.last %}
@@ -32,8 +32,8 @@ keyed as (
         if(clock = 'arrival', ingest_ts, source_event_ts) as effective_ts,
         greatest(ingest_ts, released_at) as known_from,
         false as is_inferred,
-        {{ declared('mentions', attributes) | indent(8) }} as mentions,
-        {{ payload(attributes) | indent(8) }} as payload
+        {{ attest.declared('mentions', attributes) | indent(8) }} as mentions,
+        {{ attest.payload(attributes) | indent(8) }} as payload
 
     from feeds
 
@@ -44,11 +44,11 @@ identified as (
     select
         *,
         sha2(concat(
-            {{ encode('bk') }},
-            {{ encode('source_system') }},
-            {{ encode('cast(unix_micros(effective_ts) as string)') }},
-            {{ encode('cast(source_event_finer as string)') }},
-            {{ encode("array_join(source_sequence, '/')") }},
+            {{ attest.encode('bk') }},
+            {{ attest.encode('source_system') }},
+            {{ attest.encode('cast(unix_micros(effective_ts) as string)') }},
+            {{ attest.encode('cast(source_event_finer as string)') }},
+            {{ attest.encode("array_join(source_sequence, '/')") }},
             payload
         ), 256) as assertion_id
 
@@ -57,7 +57,7 @@ identified as (
 )
 
 select
-    {{ evidence_columns() | indent(4) }}
+    {{ attest.evidence_columns() | indent(4) }}
 
 from identified
 

@@ -12,7 +12,7 @@ inheritance,
 effective_ts,
 mentions,
 moved_from,
-{{ carried_columns() }}
+{{ attest.carried_columns() }}
 {%- endmacro %}
 
 

@@ -7,16 +7,16 @@
 #}
 {% macro first_copies(arrivals, sightings=none) -%}
 {%- if sightings is none -%}
-{{ first_of_each(not_rejected(arrivals)) }}
+{{ attest.first_of_each(attest.not_rejected(arrivals)) }}
 {%- else -%}
-{{ not_rejected(arrivals, 'left anti join ' ~ sightings ~ ' using (bk)') }}
+{{ attest.not_rejected(arrivals, 'left anti join ' ~ sightings ~ ' using (bk)') }}
 
 union all
 
 select *
 
 from (
-    {{ first_of_each(not_rejected(arrivals, 'left semi join ' ~ sightings ~ ' using (bk)')) | indent(4) }}
+    {{ attest.first_of_each(attest.not_rejected(arrivals, 'left semi join ' ~ sightings ~ ' using (bk)')) | indent(4) }}
 ) as told_often
 {%- endif %}
 {%- endmacro %}

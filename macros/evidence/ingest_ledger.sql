@@ -51,7 +51,7 @@ from (
         landing_id,
         feed,
         recorded_at,
-        {{ read_manifest('record') | indent(8) }}.capture as capture
+        {{ attest.read_manifest('record') | indent(8) }}.capture as capture
 
     from {{ landings }}
     where status = 'control'

@@ -9,25 +9,25 @@
 
 with snapshots as (
 
-    {{ landed_snapshots(landings) | indent(4) }}
+    {{ attest.landed_snapshots(landings) | indent(4) }}
 
 ),
 
 effective as (
 
-    {{ effective_snapshots(decided, rulings) if decided is not none else no_snapshots() | indent(4) }}
+    {{ attest.effective_snapshots(decided, rulings) if decided is not none else attest.no_snapshots() | indent(4) }}
 
 ),
 
 missing as (
 
-    {{ missing_from('snapshots', evidence, attributes) | indent(4) }}
+    {{ attest.missing_from('snapshots', evidence, attributes) | indent(4) }}
 
 ),
 
 inferred as (
 
-    {{ missing_from('effective', evidence, attributes) | indent(4) }}
+    {{ attest.missing_from('effective', evidence, attributes) | indent(4) }}
 
 ),
 
@@ -147,7 +147,7 @@ select
 from (
     select
         *,
-        {{ read_manifest('record') | indent(8) }} as manifest
+        {{ attest.read_manifest('record') | indent(8) }} as manifest
 
     from {{ landing }}
     where status = 'control'

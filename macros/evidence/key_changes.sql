@@ -21,30 +21,30 @@ with recursive moving as (
 
 told as (
 
-    {{ told_of('moving', evidence, attributes) | indent(4) }}
+    {{ attest.told_of('moving', evidence, attributes) | indent(4) }}
 
 ),
 
 origins as (
 
-    {{ keys_before('told') | indent(4) }}
+    {{ attest.keys_before('told') | indent(4) }}
 
 ),
 
 mentioned as (
 
-    {{ mentioned_before('told', 'origins') | indent(4) }}
+    {{ attest.mentioned_before('told', 'origins') | indent(4) }}
 
 ),
 
 carried as (
 
-    {{ carried_over('origins', 'mentioned') | indent(4) }}
+    {{ attest.carried_over('origins', 'mentioned') | indent(4) }}
 
 )
 
 select
-    {{ evidence_columns() | indent(4) }}
+    {{ attest.evidence_columns() | indent(4) }}
 
 from (
     select
@@ -54,8 +54,8 @@ from (
         ),
         sha2(concat(
             'key change',
-            {{ encode('told.assertion_id') }},
-            {{ encode('cast(unix_micros(carried.known_from) as string)') }}
+            {{ attest.encode('told.assertion_id') }},
+            {{ attest.encode('cast(unix_micros(carried.known_from) as string)') }}
         ), 256) as assertion_id,
         carried.mentions,
         array_except(array(''), array('')) as unchanged,

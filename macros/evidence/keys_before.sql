@@ -28,7 +28,7 @@ select
     origins.clock,
     before.place as until_place,
     greatest(origins.known_from, before.known_from) as known_from,
-    least(origins.outdated_from, {{ ended_from('before', 'origins.until_place') | indent(4) }}) as outdated_from
+    least(origins.outdated_from, {{ attest.ended_from('before', 'origins.until_place') | indent(4) }}) as outdated_from
 
 from origins
 inner join {{ told }} as before
@@ -38,7 +38,7 @@ inner join {{ told }} as before
     and origins.until_place > before.place
 where before.moved_from is not null
     and coalesce(
-        least(origins.outdated_from, {{ ended_from('before', 'origins.until_place') | indent(8) }})
+        least(origins.outdated_from, {{ attest.ended_from('before', 'origins.until_place') | indent(8) }})
         > greatest(origins.known_from, before.known_from),
         true
     )

@@ -9,7 +9,7 @@ union all
 
 {% endif -%}
 select
-    {{ landed_columns() | indent(4) }},
+    {{ attest.landed_columns() | indent(4) }},
     source_file,
     ingest_run_id,
     status,

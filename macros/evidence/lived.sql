@@ -21,7 +21,7 @@ with concerned as (
 
     from {{ evidence }} as log
     inner join {{ marks }} as mark
-        on {{ covers('mark', 'log') | indent(8) }}
+        on {{ attest.covers('mark', 'log') | indent(8) }}
     {%- if snapshots is not none %}
 
     union
@@ -44,7 +44,7 @@ turns as (
 
     select
         bk,
-        explode(array_compact(array({{ the_beginning() }}, marked_at, cleared_at))) as at
+        explode(array_compact(array({{ attest.the_beginning() }}, marked_at, cleared_at))) as at
 
     from concerned
 
@@ -104,8 +104,8 @@ told_in_worlds as (
             on said.bk = worlds.bk
     ) as log
     left anti join {{ marks }} as mark
-        on {{ stood('mark', 'log.begins') }}
-        and {{ covers('mark', 'log') | indent(8) }}
+        on {{ attest.stood('mark', 'log.begins') }}
+        and {{ attest.covers('mark', 'log') | indent(8) }}
 
 ),
 {%- if snapshots is not none %}
@@ -132,8 +132,8 @@ snapshots_in_worlds as (
         ) as world_of
     ) as snapshot
     left anti join {{ marks }} as mark
-        on {{ stood('mark', 'snapshot.begins') }}
-        and {{ covers_snapshot('mark', 'snapshot') | indent(8) }}
+        on {{ attest.stood('mark', 'snapshot.begins') }}
+        and {{ attest.covers_snapshot('mark', 'snapshot') | indent(8) }}
 
 ),
 
@@ -141,33 +141,33 @@ absences_in_worlds as (
 
     select
         * except (assertion_id),
-        {{ absence_id(bk=without_world('bk'), feed=without_world('feed')) | indent(8) }} as assertion_id
+        {{ attest.absence_id(bk=attest.without_world('bk'), feed=attest.without_world('feed')) | indent(8) }} as assertion_id
 
     from (
-        {{ absences('told_in_worlds', 'snapshots_in_worlds', rulings, attributes) | indent(8) }}
+        {{ attest.absences('told_in_worlds', 'snapshots_in_worlds', rulings, attributes) | indent(8) }}
     ) as inferred
 
 ),
 {%- endif %}
 {%- set derived = [] %}
 {%- if snapshots is not none %}{% do derived.append('absences_in_worlds') %}{% endif %}
-{%- if carries_keys %}{% do derived.append('(' ~ key_changes('told_in_worlds', attributes) ~ ')') %}{% endif %}
+{%- if carries_keys %}{% do derived.append('(' ~ attest.key_changes('told_in_worlds', attributes) ~ ')') %}{% endif %}
 
 in_order as (
 
-    {{ ordered(with_derived('told_in_worlds', derived), attributes) | indent(4) }}
+    {{ attest.ordered(attest.with_derived('told_in_worlds', derived), attributes) | indent(4) }}
 
 )
 
 select
-    {{ known_columns() | indent(4) }},
+    {{ attest.known_columns() | indent(4) }},
     known_until
 
 from (
     select
         in_order.* except (bk, feed, known_from),
         worlds.bk,
-        {{ without_world('in_order.feed') }} as feed,
+        {{ attest.without_world('in_order.feed') }} as feed,
         greatest(in_order.known_from, worlds.begins) as known_from,
         worlds.ends as known_until
 
@@ -203,5 +203,5 @@ effective_ts,
 is_deleted,
 mentions,
 unchanged,
-{{ carried_columns() }}
+{{ attest.carried_columns() }}
 {%- endmacro %}

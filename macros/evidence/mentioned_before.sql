@@ -9,7 +9,7 @@ select
     told.place,
     told.position,
     greatest(origins.known_from, told.known_from) as known_from,
-    least(origins.outdated_from, {{ ended_from('told', 'origins.until_place') | indent(4) }}) as outdated_from,
+    least(origins.outdated_from, {{ attest.ended_from('told', 'origins.until_place') | indent(4) }}) as outdated_from,
     mention.key as attribute,
     mention.value
 

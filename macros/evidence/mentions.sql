@@ -10,13 +10,13 @@
 map_concat(
 {%- for attribute, type in attributes.items() %}
     {%- set field = renamed.get(attribute, attribute) %}
-    if({{ is_mentioned(fields, field) }}, map('{{ attribute }}', {{ canonical(fields ~ "['" ~ field ~ "']", type) }}), map()){{ ',' if not loop.last }}
+    if({{ attest.is_mentioned(fields, field) }}, map('{{ attribute }}', {{ attest.canonical(fields ~ "['" ~ field ~ "']", type) }}), map()){{ ',' if not loop.last }}
 {%- endfor %}
 ) as mentions,
 array_except(
     array(
     {%- for attribute in attributes %}
-        if({{ fields }}['{{ renamed.get(attribute, attribute) }}'] = '{{ unchanged_mark() }}', '{{ attribute }}', null){{ ',' if not loop.last }}
+        if({{ fields }}['{{ renamed.get(attribute, attribute) }}'] = '{{ attest.unchanged_mark() }}', '{{ attribute }}', null){{ ',' if not loop.last }}
     {%- endfor %}
     ),
     array(cast(null as string))
@@ -26,7 +26,7 @@ array_except(
 
 
 {% macro is_mentioned(fields, field) -%}
-map_contains_key({{ fields }}, '{{ field }}') and not {{ fields }}['{{ field }}'] <=> '{{ unchanged_mark() }}'
+map_contains_key({{ fields }}, '{{ field }}') and not {{ fields }}['{{ field }}'] <=> '{{ attest.unchanged_mark() }}'
 {%- endmacro %}
 
 

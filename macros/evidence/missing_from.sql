@@ -27,11 +27,11 @@ from (
         lead(effective_ts) over (
             partition by bk, feed
             order by
-                {{ in_source_time(attributes) | indent(16) }}
+                {{ attest.in_source_time(attributes) | indent(16) }}
         ) as next_said_ts
 
     from (
-        {{ first_copies('(select * from ' ~ evidence ~ ' left semi join ' ~ snapshots ~ ' using (feed))') | indent(8) }}
+        {{ attest.first_copies('(select * from ' ~ evidence ~ ' left semi join ' ~ snapshots ~ ' using (feed))') | indent(8) }}
     ) as of_any_clock
     where clock = 'source'
 ) as said

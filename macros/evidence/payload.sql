@@ -3,8 +3,8 @@
 #}
 {% macro payload(attributes) -%}
 concat(
-    {{ encode_map('mentions', attributes) | indent(4) }},
-    {{ encode_list('unchanged') | indent(4) }},
+    {{ attest.encode_map('mentions', attributes) | indent(4) }},
+    {{ attest.encode_list('unchanged') | indent(4) }},
     cast(is_deleted as string)
 )
 {%- endmacro %}

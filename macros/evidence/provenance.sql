@@ -2,7 +2,7 @@
     The columns that every feed takes from landing as they are.
 #}
 {% macro provenance() -%}
-{{ landed_columns() }},
+{{ attest.landed_columns() }},
 ingest_ts < recorded_at as is_backfilled,
 inheritance
 {%- endmacro %}

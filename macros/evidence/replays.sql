@@ -10,7 +10,7 @@ with landed as (
     select
         landing_id,
         feed,
-        {{ read_manifest('record') | indent(8) }}.capture as capture
+        {{ attest.read_manifest('record') | indent(8) }}.capture as capture
 
     from {{ landing }}
     where status = 'control'

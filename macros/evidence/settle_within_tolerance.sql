@@ -22,7 +22,7 @@ from (
             feed,
             covered,
             bk,
-            inline({{ fold_steps('steps', 'tolerances') | indent(12) }}) as (place, source_record, begins, settled_as)
+            inline({{ attest.fold_steps('steps', 'tolerances') | indent(12) }}) as (place, source_record, begins, settled_as)
 
         from (
             select
@@ -34,7 +34,7 @@ from (
 
             from {{ seen }} as changing
             left join (
-                {{ tolerances(promises) | indent(16) }}
+                {{ attest.tolerances(promises) | indent(16) }}
             ) as allowed
                 on changing.feed = allowed.feed
             where changing.is_step
@@ -62,7 +62,7 @@ aggregate(
     >>),
     (settled, step) -> concat(settled, array(
         if(
-            step.is_listed_anew or {{ is_beyond('step.told', before, tolerances) | indent(12) }},
+            step.is_listed_anew or {{ attest.is_beyond('step.told', before, tolerances) | indent(12) }},
             struct(step.place, step.source_record, true as begins, step.told as settled_as),
             struct(step.place, step.source_record, false as begins, {{ before }} as settled_as)
         )

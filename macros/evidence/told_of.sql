@@ -21,7 +21,7 @@ from (
         ) as place
 
     from (
-        {{ ordered('(select /*+ broadcast(' ~ keys ~ ') */ * from ' ~ evidence ~ ' left semi join ' ~ keys ~ ' using (bk))', attributes) | indent(8) }}
+        {{ attest.ordered('(select /*+ broadcast(' ~ keys ~ ') */ * from ' ~ evidence ~ ' left semi join ' ~ keys ~ ' using (bk))', attributes) | indent(8) }}
     ) as in_order
 ) as placed
 window of_key as (partition by bk, clock, source_system)

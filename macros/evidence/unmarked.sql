@@ -11,7 +11,7 @@
     from {{ evidence }} as log
     left anti join {{ marks }} as mark
         on mark.cleared_at is null
-        and {{ covers('mark', 'log') | indent(8) }}
+        and {{ attest.covers('mark', 'log') | indent(8) }}
 )
 {%- endmacro %}
 
@@ -24,6 +24,6 @@
     from {{ snapshots }} as snapshot
     left anti join {{ marks }} as mark
         on mark.cleared_at is null
-        and {{ covers_snapshot('mark', 'snapshot') | indent(8) }}
+        and {{ attest.covers_snapshot('mark', 'snapshot') | indent(8) }}
 )
 {%- endmacro %}

@@ -10,7 +10,7 @@ with judged as (
         landing_id,
         recorded_at,
         verdict,
-        {{ read_manifest('record') | indent(8) }} as manifest,
+        {{ attest.read_manifest('record') | indent(8) }} as manifest,
         array_position(
             array('DEFENSIBLE', 'LIMITED_FALLBACK_ONLY', 'REJECT_FOR_AUTHORITATIVE_BRONZE'),
             verdict

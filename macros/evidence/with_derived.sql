@@ -5,7 +5,7 @@
 {% macro with_derived(evidence, derived) -%}
 (
     select
-        {{ evidence_columns() | indent(8) }}
+        {{ attest.evidence_columns() | indent(8) }}
 
     from {{ evidence }}
     {%- for assertions in derived %}
@@ -13,7 +13,7 @@
     union all
 
     select
-        {{ evidence_columns() | indent(8) }}
+        {{ attest.evidence_columns() | indent(8) }}
 
     from {{ assertions }}
     {%- endfor %}

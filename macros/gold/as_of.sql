@@ -30,7 +30,7 @@ placed as (
 
     select /*+ broadcast(deep) */
         facts.*,
-        if(deep.bk is null, 0, {{ chunks_begun('deep.chunk_starts', 'facts.happened_at') | indent(8) }}) as version_chunk
+        if(deep.bk is null, 0, {{ attest.chunks_begun('deep.chunk_starts', 'facts.happened_at') | indent(8) }}) as version_chunk
 
     from {{ facts }} as facts
     left join deep

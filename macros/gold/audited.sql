@@ -11,7 +11,7 @@
 
 with changed as (
 
-    {{ differing(dimension, 'version_sk', journal) | indent(4) }}
+    {{ attest.differing(dimension, 'version_sk', journal) | indent(4) }}
 
 ),
 
@@ -31,8 +31,8 @@ explained as (
     from (
         select
             *,
-            {{ evidence_told("if(change_type = 'RETRACT', null, image['evidence'])") }} as evidence_since,
-            {{ evidence_told("coalesce(old_values['evidence'], if(change_type = 'INSERT', null, image['evidence']))") }} as evidence_before
+            {{ attest.evidence_told("if(change_type = 'RETRACT', null, image['evidence'])") }} as evidence_since,
+            {{ attest.evidence_told("coalesce(old_values['evidence'], if(change_type = 'INSERT', null, image['evidence']))") }} as evidence_before
 
         from changed
     )
@@ -51,7 +51,7 @@ attributed as (
 
 select
     bk,
-    {{ entry_id('version_sk') }} as audit_id,
+    {{ attest.entry_id('version_sk') }} as audit_id,
     version_sk,
     entry,
     change_type,
@@ -74,7 +74,7 @@ select
     end as change_reason,
     array_min(told_by.assertion_id) as correlation_id,
     array_sort(array_distinct(told_by.assertion_id)) as evidence,
-    {{ quoted(run) }} as run,
+    {{ attest.quoted(run) }} as run,
     current_timestamp() as recorded_at
 
 from attributed

@@ -41,7 +41,7 @@
 {# The attributes, in their own order, of which some column has one of these shapes. #}
 {% macro attributes_shown(types, shapes) -%}
 {%- set found = [] -%}
-{%- for line in columns_shown(types).split('\n') -%}
+{%- for line in attest.columns_shown(types).split('\n') -%}
     {%- set column, attribute, shape = line.split(' ') -%}
     {%- if shape in shapes and attribute not in found -%}
         {%- do found.append(attribute) -%}

@@ -16,7 +16,7 @@ with held as (
         max(cast(new_values['effective_from'] as timestamp)) as effective_from,
         max(if(
             change_type = 'INSERT' or array_contains(changed_columns, 'effective_to'),
-            coalesce(cast(new_values['effective_to'] as timestamp), {{ forever() }}),
+            coalesce(cast(new_values['effective_to'] as timestamp), {{ attest.forever() }}),
             null
         )) as effective_to,
         max_by(run, recorded_at) as run,
@@ -33,7 +33,7 @@ versions as (
         bk,
         version_sk,
         effective_from,
-        coalesce(effective_to, {{ forever() }}) as effective_to
+        coalesce(effective_to, {{ attest.forever() }}) as effective_to
 
     from {{ dimension }}
 
@@ -64,7 +64,7 @@ covered as (
             bk,
             version_sk,
             at as effective_from,
-            coalesce(lead(at) over in_time, {{ forever() }}) as effective_to
+            coalesce(lead(at) over in_time, {{ attest.forever() }}) as effective_to
 
         from (
             select bk, version_sk, effective_from as at, 1 as place from versions

@@ -8,7 +8,7 @@
 
 with now as (
 
-    {{ image_of(rows, row_key) | indent(4) }}
+    {{ attest.image_of(rows, row_key) | indent(4) }}
 
 ),
 
@@ -16,7 +16,7 @@ told as (
 
     {%- if journal %}
 
-    {{ replayed(journal, row_key) | indent(4) }}
+    {{ attest.replayed(journal, row_key) | indent(4) }}
     {%- else %}
 
     select

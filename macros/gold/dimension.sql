@@ -11,18 +11,18 @@
 #}
 {% macro dimension(belief, types, open_end=none) -%}
 
-{%- set tracked = attributes_shown(types, ['then']).split() -%}
-{%- set outrigger = outrigger_of(types).split() -%}
+{%- set tracked = attest.attributes_shown(types, ['then']).split() -%}
+{%- set outrigger = attest.outrigger_of(types).split() -%}
 
 with intervals as (
 
-    {{ how_it_ends(belief) | indent(4) }}
+    {{ attest.how_it_ends(belief) | indent(4) }}
 
 ),
 
 compared as (
 
-    {{ compare_with_before('intervals', attributes_shown(types, ['then', 'before']).split(), outrigger) | indent(4) }}
+    {{ attest.compare_with_before('intervals', attest.attributes_shown(types, ['then', 'before']).split(), outrigger) | indent(4) }}
 
 ),
 
@@ -30,8 +30,8 @@ marked as (
 
     select
         *,
-        {{ starts_anew(tracked) }} as starts_version,
-        {{ starts_anew(outrigger) }} as starts_outrigger
+        {{ attest.starts_anew(tracked) }} as starts_version,
+        {{ attest.starts_anew(outrigger) }} as starts_outrigger
 
     from compared
 
@@ -39,7 +39,7 @@ marked as (
 
 placed as (
 
-    {{ look_around('marked', types) | indent(4) }}
+    {{ attest.look_around('marked', types) | indent(4) }}
 
 ),
 
@@ -59,11 +59,11 @@ closed as (
 select
     bk,
     sk,
-    {{ version_key(tracked) | indent(4) }} as version_sk,
+    {{ attest.version_key(tracked) | indent(4) }} as version_sk,
     version,
-    {%- for line in columns_shown(types).split('\n') %}
+    {%- for line in attest.columns_shown(types).split('\n') %}
     {%- set column, attribute, shape = line.split(' ') %}
-    {{ shown_as(attribute, shape) }}{{ ' as ' ~ column if shape not in ('then', 'now') or column != attribute }},
+    {{ attest.shown_as(attribute, shape) }}{{ ' as ' ~ column if shape not in ('then', 'now') or column != attribute }},
     {%- endfor %}
     {%- if outrigger %}
     history_version_sk,
@@ -71,8 +71,8 @@ select
     effective_from,
     {{ 'ended.at' if open_end is none else "coalesce(ended.at, timestamp '" ~ open_end ~ "')" }} as effective_to,
     ended.at is null as current_flag,
-    {{ why_it_begins(tracked) | indent(4) }} as change_reason,
-    {{ who_opened_it(tracked) | indent(4) }} as change_source,
+    {{ attest.why_it_begins(tracked) | indent(4) }} as change_reason,
+    {{ attest.who_opened_it(tracked) | indent(4) }} as change_source,
     case
         when ended.at is null
             then null
@@ -82,8 +82,8 @@ select
             then 'changed'
         else 'nothing believed'
     end as end_reason,
-    {{ hash_of(tracked) | indent(4) }} as attr_hash,
-    {{ evidence_of(types) | indent(4) }} as evidence
+    {{ attest.hash_of(tracked) | indent(4) }} as attr_hash,
+    {{ attest.evidence_of(types) | indent(4) }} as evidence
 
 from closed
 

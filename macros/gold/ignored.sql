@@ -5,7 +5,7 @@
 #}
 {% macro ignored(belief, types) -%}
 
-{%- for attribute in attributes_shown(types, ['original']).split() %}
+{%- for attribute in attest.attributes_shown(types, ['original']).split() %}
 select
     sk,
     bk,

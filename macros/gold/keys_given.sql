@@ -7,16 +7,16 @@
 
 select
     bk,
-    {{ entry_id('event_hash') }} as audit_id,
+    {{ attest.entry_id('event_hash') }} as audit_id,
     event_hash,
     entry,
     change_type,
     changed_columns,
     old_values,
     new_values,
-    {{ quoted(run) }} as run,
+    {{ attest.quoted(run) }} as run,
     current_timestamp() as recorded_at
 
-from ({{ differing(facts, 'event_hash', journal) | indent(4) }})
+from ({{ attest.differing(facts, 'event_hash', journal) | indent(4) }})
 
 {%- endmacro %}

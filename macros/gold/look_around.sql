@@ -9,33 +9,33 @@
 #}
 {% macro look_around(marked, types) -%}
 
-{%- set outrigger = outrigger_of(types).split() -%}
+{%- set outrigger = attest.outrigger_of(types).split() -%}
 
 select
     *,
     sum(cast(starts_version as int)) over so_far as version,
     last_value(struct(
-        {%- for attribute in attributes_shown(types, ['now']).split() %}
+        {%- for attribute in attest.attributes_shown(types, ['now']).split() %}
         {{ attribute }},
-        {{ told_by(attribute) }} as {{ attribute }}_told_by,
+        {{ attest.told_by(attribute) }} as {{ attribute }}_told_by,
         {%- endfor %}
         ending
     )) over whole as now
-    {%- for attribute in attributes_shown(types, ['original']).split() %},
+    {%- for attribute in attest.attributes_shown(types, ['original']).split() %},
     first_value(
-        if({{ attribute }} is null, null, struct({{ attribute }} as value, {{ told_by(attribute) }} as told_by)),
+        if({{ attribute }} is null, null, struct({{ attribute }} as value, {{ attest.told_by(attribute) }} as told_by)),
         true
     ) over whole as {{ attribute }}_original
     {%- endfor %}
-    {%- for attribute in attributes_shown(types, ['before']).split() %},
+    {%- for attribute in attest.attributes_shown(types, ['before']).split() %},
     last_value(
         if(is_first or changes.{{ attribute }}, struct(before.{{ attribute }} as value, effective_from as at), null),
         true
-    ) over {{ 'so_far' if attribute in attributes_shown(types, ['then']).split() else 'whole' }} as {{ attribute }}_turn
+    ) over {{ 'so_far' if attribute in attest.attributes_shown(types, ['then']).split() else 'whole' }} as {{ attribute }}_turn
     {%- endfor %}
     {%- if outrigger %},
     last_value(
-        if(starts_outrigger, {{ version_key(outrigger) | indent(8) }}, null),
+        if(starts_outrigger, {{ attest.version_key(outrigger) | indent(8) }}, null),
         true
     ) over whole as history_version_sk
     {%- endif %}

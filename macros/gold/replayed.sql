@@ -29,7 +29,7 @@ select
 
 from {{ journal }}
 {%- if until is not none %}
-where recorded_at <= {{ instant_or_null(until) }}
+where recorded_at <= {{ attest.instant_or_null(until) }}
 {%- endif %}
 group by bk, {{ row_key }}
 

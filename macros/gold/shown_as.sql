@@ -18,13 +18,13 @@
 {% macro evidence_of(types) -%}
 map_filter(
     map(
-        {%- for line in columns_shown(types).split('\n') %}
+        {%- for line in attest.columns_shown(types).split('\n') %}
         {%- set column, attribute, shape = line.split(' ') %}
         {%- if shape in ('original', 'now', 'then') %}
         '{{ column }}', {{ {
             'original': attribute ~ '_original.told_by',
             'now': 'now.' ~ attribute ~ '_told_by',
-            'then': told_by(attribute),
+            'then': attest.told_by(attribute),
         }[shape] }},
         {%- endif %}
         {%- endfor %}

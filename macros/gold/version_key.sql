@@ -7,10 +7,10 @@
 {% macro version_key(attributes) -%}
 sha2(concat(
     sk,
-    {{ encode('cast(unix_micros(effective_from) as string)') }}
+    {{ attest.encode('cast(unix_micros(effective_from) as string)') }}
     {%- for attribute in attributes %},
     '{{ attribute | length }}:{{ attribute }}',
-    {{ encode(attribute ~ '_assertion') }}
+    {{ attest.encode(attribute ~ '_assertion') }}
     {%- endfor %}
 ), 256)
 {%- endmacro %}
@@ -22,7 +22,7 @@ sha2(concat(
     '{{ attributes | length }}#'
     {%- for attribute in attributes %},
     '{{ attribute | length }}:{{ attribute }}',
-    {{ encode('cast(' ~ attribute ~ ' as string)') }}
+    {{ attest.encode('cast(' ~ attribute ~ ' as string)') }}
     {%- endfor %}
 ), 256)
 {%- endmacro %}

@@ -10,7 +10,7 @@ concat(
     size({{ map }}),
     '#'
     {%- for attribute in attributes | sort %},
-    if(map_contains_key({{ map }}, '{{ attribute }}'), concat('{{ attribute | length }}:{{ attribute }}', {{ encode(map ~ "['" ~ attribute ~ "']") }}), '')
+    if(map_contains_key({{ map }}, '{{ attribute }}'), concat('{{ attribute | length }}:{{ attribute }}', {{ attest.encode(map ~ "['" ~ attribute ~ "']") }}), '')
     {%- endfor %}
 )
 {%- endmacro %}

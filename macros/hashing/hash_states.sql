@@ -13,13 +13,13 @@ select
     {{ hash_version }} as hash_version,
     sha2(concat(
         {%- if hash_version > 1 %}
-        {{ encode("'" ~ hash_version ~ "'") }},
+        {{ attest.encode("'" ~ hash_version ~ "'") }},
         {%- for attribute in attributes | sort %}
         if(map_contains_key(state, '{{ attribute }}'), '=', '?'),
         {%- endfor %}
         {%- endif %}
-        {{ encode('cast(is_deleted as string)') }},
-        {{ encode_map('state', attributes) | indent(8) }}
+        {{ attest.encode('cast(is_deleted as string)') }},
+        {{ attest.encode_map('state', attributes) | indent(8) }}
     ), 256) as attr_hash
 
 from {{ states }}

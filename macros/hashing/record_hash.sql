@@ -3,13 +3,13 @@
 #}
 {% macro record_hash() -%}
 sha2(concat(
-    {{ encode('attr_hash') }},
-    {{ encode('assertion_id') }},
-    {{ encode('feed') }},
-    {{ encode('source_type') }},
-    {{ encode('source_path') }},
-    {{ encode('source_file') }},
-    {{ encode('ingest_run_id') }},
-    {{ encode('cast(unix_micros(ingest_ts) as string)') }}
+    {{ attest.encode('attr_hash') }},
+    {{ attest.encode('assertion_id') }},
+    {{ attest.encode('feed') }},
+    {{ attest.encode('source_type') }},
+    {{ attest.encode('source_path') }},
+    {{ attest.encode('source_file') }},
+    {{ attest.encode('ingest_run_id') }},
+    {{ attest.encode('cast(unix_micros(ingest_ts) as string)') }}
 ), 256)
 {%- endmacro %}

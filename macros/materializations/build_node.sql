@@ -11,12 +11,12 @@
     {{ exceptions.raise_compiler_error(this ~ ' is a view. Drop it, then build again.') }}
 {%- endif -%}
 {%- set key = config.require('key') -%}
-{%- set order = build_order(code) -%}
-{%- do order.update({'only_news': only_news(key), 'new_by': config.get('new_by'), 'touched_by': config.get('touched_by')}) -%}
+{%- set order = attest.build_order(code) -%}
+{%- do order.update({'only_news': attest.only_news(key), 'new_by': config.get('new_by'), 'touched_by': config.get('touched_by')}) -%}
 {%- do order.update({'rebuild': [var('rebuild')] if var('rebuild', []) is string else var('rebuild', [])}) -%}
-{%- do order.update({'idle_without': relation_named(config.get('idle_without'), order.references)}) -%}
-{%- do order.update({'touched_on': touched_on(order.references)}) -%}
-{%- do order.update({'found_by': by_relation(config.get('found_by', {}), order.logs)}) -%}
+{%- do order.update({'idle_without': attest.relation_named(config.get('idle_without'), order.references)}) -%}
+{%- do order.update({'touched_on': attest.touched_on(order.references)}) -%}
+{%- do order.update({'found_by': attest.by_relation(config.get('found_by', {}), order.logs)}) -%}
 {%- do order.table.update({'key': key, 'identity': config.get('identity', [])}) -%}
 {%- if model.language == 'python' %}
 {{ code }}
@@ -39,9 +39,9 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
     'full_refresh': should_full_refresh(),
     'code': code,
     'is_python': model.language == 'python',
-    'table': declared_table(),
+    'table': attest.declared_table(),
 } -%}
-{%- do order.update(lineage_of(model)) -%}
+{%- do order.update(attest.lineage_of(model)) -%}
 {{ return(order) }}
 {%- endmacro %}
 
@@ -49,9 +49,9 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
 {# Marks concern the entities that their partitions speak of. #}
 {% macro touched_on(references) -%}
 {%- set conditions = {} -%}
-{%- set marks = relation_named('marks', references) -%}
+{%- set marks = attest.relation_named('marks', references) -%}
 {%- if marks -%}
-    {%- do conditions.update({marks: covers('edited', 'log')}) -%}
+    {%- do conditions.update({marks: attest.covers('edited', 'log')}) -%}
 {%- endif -%}
 {{ return(conditions) }}
 {%- endmacro %}

@@ -4,14 +4,6 @@
     With `partition_by`, in the place of the partitions that it has rows of, and no others. Config: as
     for merge, but for `delete_missing`. docs/strategies.md has all three strategies.
 #}
-{% materialization full, adapter='spark' -%}
-
-{{ run_hooks(pre_hooks) }}
-{%- call statement('main', language='python') %}
-{{ process_slice(sql) }}
-{%- endcall %}
-{%- do tell_warnings(load_result('main').response) %}
-{{ run_hooks(post_hooks) }}
-{{ return({'relations': [this.incorporate(type='table')]}) }}
-
-{%- endmaterialization %}
+{% materialization full, adapter='spark' %}
+{{ return(attest.run_node(attest.process_slice(sql))) }}
+{% endmaterialization %}

@@ -3,14 +3,6 @@
 
     Config as for merge. The first build writes all; --full-refresh changes nothing. docs/strategies.md.
 #}
-{% materialization historic, adapter='spark' -%}
-
-{{ run_hooks(pre_hooks) }}
-{%- call statement('main', language='python') %}
-{{ process_slice(sql) }}
-{%- endcall %}
-{%- do tell_warnings(load_result('main').response) %}
-{{ run_hooks(post_hooks) }}
-{{ return({'relations': [this.incorporate(type='table')]}) }}
-
-{%- endmaterialization %}
+{% materialization historic, adapter='spark' %}
+{{ return(attest.run_node(attest.process_slice(sql))) }}
+{% endmaterialization %}

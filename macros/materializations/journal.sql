@@ -6,13 +6,6 @@
     --full-refresh leaves it as it is. The model compares its input with `this`, both with_news.
     Config: `key` and `identity` as for replace_by_key.
 #}
-{% materialization journal, adapter='spark' -%}
-
-{{ run_hooks(pre_hooks) }}
-{%- call statement('main', language='python') %}
-{{ build_node(sql) }}
-{%- endcall %}
-{{ run_hooks(post_hooks) }}
-{{ return({'relations': [this.incorporate(type='table')]}) }}
-
-{%- endmaterialization %}
+{% materialization journal, adapter='spark' %}
+{{ return(attest.run_node(attest.build_node(sql))) }}
+{% endmaterialization %}

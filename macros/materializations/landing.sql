@@ -6,16 +6,15 @@
 #}
 {% materialization landing, adapter='spark' -%}
 
-{%- set relation = this.incorporate(type='table') -%}
 {%- set columns = tojson(config.get('columns_held')) if config.get('columns_held') else 'ROWS["' ~ config.get('rows', 'landing') ~ '"]' -%}
-{%- call statement('main', language='python') %}
+{%- set code -%}
 import json
 
 from attest.logs import ROWS, ensure_log
 from attest.write import Table
 
-outcome = ensure_log(spark, Table(**json.loads({{ tojson(tojson(declared_table())) }})), {{ columns }})
-{%- endcall %}
-{{ return({'relations': [relation]}) }}
+outcome = ensure_log(spark, Table(**json.loads({{ tojson(tojson(attest.declared_table())) }})), {{ columns }})
+{%- endset -%}
+{{ return(attest.run_node(code)) }}
 
 {%- endmaterialization %}

@@ -5,13 +5,11 @@
 #}
 {% materialization ledger, adapter='spark' -%}
 
-{{ run_hooks(pre_hooks) }}
-{%- call statement('main', language='python') %}
+{%- set code -%}
 from attest.basis import stamp
 
-outcome = stamp(spark, {{ tojson(tojson(build_order(sql))) }})
-{%- endcall %}
-{{ run_hooks(post_hooks) }}
-{{ return({'relations': [this.incorporate(type='table')]}) }}
+outcome = stamp(spark, {{ tojson(tojson(attest.build_order(sql))) }})
+{%- endset -%}
+{{ return(attest.run_node(code)) }}
 
 {%- endmaterialization %}

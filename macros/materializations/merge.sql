@@ -6,14 +6,6 @@
     `delete_missing`, true or a condition on the table's columns that says which rows the model would tell;
     `file_name`, an expression. The first build writes all; --full-refresh changes nothing. docs/strategies.md.
 #}
-{% materialization merge, adapter='spark' -%}
-
-{{ run_hooks(pre_hooks) }}
-{%- call statement('main', language='python') %}
-{{ process_slice(sql) }}
-{%- endcall %}
-{%- do tell_warnings(load_result('main').response) %}
-{{ run_hooks(post_hooks) }}
-{{ return({'relations': [this.incorporate(type='table')]}) }}
-
-{%- endmaterialization %}
+{% materialization merge, adapter='spark' %}
+{{ return(attest.run_node(attest.process_slice(sql))) }}
+{% endmaterialization %}

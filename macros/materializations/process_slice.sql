@@ -11,36 +11,36 @@
 {%- endif -%}
 {%- set steps = {} -%}
 {%- set columns = {'sliced': {}, 'calculated': {}, 'told': {}, 'held': {}, 'shape': {}} -%}
-{%- do declare_steps(steps) -%}
-{%- do describe(slice, columns.sliced) -%}
-{%- do refuse_unknown('inject', steps.inject, columns.sliced) -%}
-{%- do refuse_known('calculate', steps.calculate, columns.sliced) -%}
-{%- do describe(calculated(slice, steps), columns.calculated) -%}
+{%- do attest.declare_steps(steps) -%}
+{%- do attest.describe(slice, columns.sliced) -%}
+{%- do attest.refuse_unknown('inject', steps.inject, columns.sliced) -%}
+{%- do attest.refuse_known('calculate', steps.calculate, columns.sliced) -%}
+{%- do attest.describe(attest.calculated(slice, steps), columns.calculated) -%}
 {%- for named in ('business_key', 'untracked', 'cast', 'rename') -%}
-    {%- do refuse_unknown(named, steps[named], columns.calculated) -%}
+    {%- do attest.refuse_unknown(named, steps[named], columns.calculated) -%}
 {%- endfor -%}
 {%- if 'source_file' in columns.calculated -%}
     {%- do steps.update({'file_name': none, 'untracked': steps.untracked + ['source_file']}) -%}
 {%- endif -%}
 {%- if existing is not none -%}
-    {%- do describe('select * from ' ~ this, columns.held) -%}
+    {%- do attest.describe('select * from ' ~ this, columns.held) -%}
 {%- endif -%}
-{%- do add_told(columns, steps) -%}
+{%- do attest.add_told(columns, steps) -%}
 {%- do columns.shape.update(columns.held if steps.strategy != 'full' or config.get('partition_by', []) else {}) -%}
 {%- for column, type in columns.told.items() if column not in columns.shape -%}
     {%- do columns.shape.update({column: type}) -%}
 {%- endfor -%}
-{%- set table = declared_table() -%}
+{%- set table = attest.declared_table() -%}
 {#- Rows that give way are struck out; without, every file that has one of them is written anew. -#}
 {%- set properties = {'delta.enableDeletionVectors': 'true'} -%}
 {%- do properties.update(table.properties) -%}
 {%- do table.update({'properties': properties}) -%}
-{%- do refuse_unknown('partition_by', config.get('partition_by', []), columns.shape) -%}
+{%- do attest.refuse_unknown('partition_by', config.get('partition_by', []), columns.shape) -%}
 {%- set order = {
     'strategy': steps.strategy,
     'table': table,
-    'changes': changes(slice, this.render(), columns, steps),
-    'becomes': becomes('attest_changes', columns, steps),
+    'changes': attest.changes(slice, this.render(), columns, steps),
+    'becomes': attest.becomes('attest_changes', columns, steps),
     'columns': columns,
     'processing_time': var('processing_time', run_started_at.isoformat()) | string,
     'now': run_started_at.isoformat(),
@@ -89,14 +89,14 @@ outcome = process(spark, {{ tojson(tojson(order)) }})
 {%- endif -%}
 {%- do own.update({'is_deleted': 'boolean', 'last_seen_ts': 'timestamp', 'source_file': 'string'}) -%}
 {%- for column, type in columns.calculated.items() if column != 'source_file' -%}
-    {%- set name = normal_name(steps.rename.get(column, column)) | trim -%}
+    {%- set name = attest.normal_name(steps.rename.get(column, column)) | trim -%}
     {%- if not name -%}
-        {{ refuse_slice('UnnamedColumnError', 'a column of the slice is called ' ~ column ~ ', which has no letter and no digit. Select it under a name.') }}
+        {{ attest.refuse_slice('UnnamedColumnError', 'a column of the slice is called ' ~ column ~ ', which has no letter and no digit. Select it under a name.') }}
     {%- elif name in own or column | lower in own or column.startswith('attest_') -%}
-        {{ refuse_slice('ReservedColumnError', 'a column of the slice is called ' ~ name ~ ', which the strategy has for its own. '
+        {{ attest.refuse_slice('ReservedColumnError', 'a column of the slice is called ' ~ name ~ ', which the strategy has for its own. '
             ~ 'Select it under another name.') }}
     {%- elif name in columns.told -%}
-        {{ refuse_slice('RepeatedColumnError', 'two columns of the slice would be called ' ~ name ~ '. Rename one.') }}
+        {{ attest.refuse_slice('RepeatedColumnError', 'two columns of the slice would be called ' ~ name ~ '. Rename one.') }}
     {%- endif -%}
     {%- do columns.told.update({name: steps.cast.get(column, type)}) -%}
     {%- if column in steps.business_key -%}
@@ -106,7 +106,7 @@ outcome = process(spark, {{ tojson(tojson(order)) }})
 {%- do columns.told.update(own) -%}
 {%- set lacking = own | reject('in', columns.held) | join(', ') -%}
 {%- if columns.held and steps.strategy != 'full' and lacking -%}
-    {{ refuse_slice('OtherStrategyError', this ~ ' was not written by ' ~ steps.strategy ~ ': it has no ' ~ lacking
+    {{ attest.refuse_slice('OtherStrategyError', this ~ ' was not written by ' ~ steps.strategy ~ ': it has no ' ~ lacking
         ~ '. Build under another name, or drop the table and know that its history is gone.') }}
 {%- endif -%}
 {%- endmacro %}
@@ -114,7 +114,7 @@ outcome = process(spark, {{ tojson(tojson(order)) }})
 
 {% macro refuse_unknown(option, names, known) -%}
 {%- for name in names if name not in known -%}
-    {{ refuse_slice('UnknownColumnError', option ~ ' names ' ~ name ~ ', which the slice does not have. It has: ' ~ known | join(', ')
+    {{ attest.refuse_slice('UnknownColumnError', option ~ ' names ' ~ name ~ ', which the slice does not have. It has: ' ~ known | join(', ')
         ~ '. Correct the name.') }}
 {%- endfor -%}
 {%- endmacro %}
@@ -122,7 +122,7 @@ outcome = process(spark, {{ tojson(tojson(order)) }})
 
 {% macro refuse_known(option, names, known) -%}
 {%- for name in names if name | lower in known | map('lower') -%}
-    {{ refuse_slice('RepeatedColumnError', option ~ ' names ' ~ name ~ ', which the slice has already. To give it other values, inject it.') }}
+    {{ attest.refuse_slice('RepeatedColumnError', option ~ ' names ' ~ name ~ ', which the slice has already. To give it other values, inject it.') }}
 {%- endfor -%}
 {%- endmacro %}
 
@@ -131,10 +131,3 @@ outcome = process(spark, {{ tojson(tojson(order)) }})
 {{ exceptions.raise_compiler_error(error ~ ': ' ~ model.name ~ ': ' ~ what) }}
 {%- endmacro %}
 
-
-{# What a node warns of, said by dbt, too. #}
-{% macro tell_warnings(response) -%}
-{%- for warning in response.warnings -%}
-    {%- do exceptions.warn(model.name ~ ': ' ~ warning) -%}
-{%- endfor -%}
-{%- endmacro %}

@@ -7,16 +7,13 @@
 #}
 {% materialization reference, adapter='spark' -%}
 
-{%- set order = build_order(sql) -%}
+{%- set order = attest.build_order(sql) -%}
 {%- do order.update({'turns_at': config.get('turns_at')}) -%}
-
-{{ run_hooks(pre_hooks) }}
-{%- call statement('main', language='python') %}
+{%- set code -%}
 from attest.build import build_reference
 
 outcome = build_reference(spark, {{ tojson(tojson(order)) }})
-{%- endcall %}
-{{ run_hooks(post_hooks) }}
-{{ return({'relations': [this.incorporate(type='table')]}) }}
+{%- endset -%}
+{{ return(attest.run_node(code)) }}
 
 {%- endmaterialization %}

@@ -8,13 +8,6 @@
     keep what they have; `partition_by` and `tblproperties` as usual. Serves SQL and Python models alike.
     Keys that `--vars '{rebuild: [KEY, …]}'` names are rebuilt, news or not (docs/write.md).
 #}
-{% materialization replace_by_key, adapter='spark', supported_languages=['sql', 'python'] -%}
-
-{{ run_hooks(pre_hooks) }}
-{%- call statement('main', language='python') %}
-{{ build_node(sql if model.language == 'sql' else compiled_code) }}
-{%- endcall %}
-{{ run_hooks(post_hooks) }}
-{{ return({'relations': [this.incorporate(type='table')]}) }}
-
-{%- endmaterialization %}
+{% materialization replace_by_key, adapter='spark', supported_languages=['sql', 'python'] %}
+{{ return(attest.run_node(attest.build_node(compiled_code))) }}
+{% endmaterialization %}

@@ -11,9 +11,9 @@
 (
     select * except (as_at, known_at)
 
-    from {{ belief_for(
+    from {{ attest.belief_for(
         entity=entity,
-        asked=everyone_at(of_keys(assertions, keys), as_at, known_at),
+        asked=attest.everyone_at(attest.of_keys(assertions, keys), as_at, known_at),
         keys=keys,
         assertions=assertions
     ) | indent(4) }}

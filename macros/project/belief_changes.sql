@@ -7,10 +7,10 @@
 {% macro belief_changes(entity, known_at_1, known_at_2) -%}
 
 (
-    {{ restatements(
+    {{ attest.restatements(
         assertions=ref(entity ~ '_as_known'),
         rules=ref(entity ~ '_rules'),
-        attributes=attributes_of(entity).keys() | list + ['is_deleted'],
+        attributes=attest.attributes_of(entity).keys() | list + ['is_deleted'],
         known_at_1=known_at_1,
         known_at_2=known_at_2
     ) | indent(4) }}

@@ -9,16 +9,16 @@
 #}
 {% macro belief_for(entity, asked, keys=none, assertions=none) -%}
 
-{%- set attributes = attributes_of(entity) -%}
-{%- set engine = answers(
-    assertions=of_keys(assertions or ref(entity ~ '_as_known'), keys),
+{%- set attributes = attest.attributes_of(entity) -%}
+{%- set engine = attest.answers(
+    assertions=attest.of_keys(assertions or ref(entity ~ '_as_known'), keys),
     asked='these_questions',
     rules=ref(entity ~ '_rules'),
     attributes=attributes.keys() | list + ['is_deleted']
 ) -%}
 {%- set questions = 'select bk, cast(as_at as timestamp) as as_at, cast(known_at as timestamp) as known_at from ' ~ asked -%}
 (
-    {{ belief_at(
+    {{ attest.belief_at(
         answers='(' ~ modules.re.sub('\n +', '\n', engine) | replace('these_questions', questions) ~ ')',
         attributes=attributes
     ) }}

@@ -2,5 +2,5 @@
     The clock of an entity's timeline: source time, unless the entity is declared to have only arrivals.
 #}
 {% macro clock_of(entity) -%}
-{{ return(var('entities')[entity].get('clock', 'source')) }}
+{{ return(attest.declaration_of(entity).get('clock', 'source')) }}
 {%- endmacro %}

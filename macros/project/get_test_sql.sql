@@ -6,13 +6,13 @@
 #}
 {% macro spark__get_test_sql(main_sql, fail_calc, warn_if, error_if, limit) -%}
 
-{%- set lineage = lineage_of(model) -%}
+{%- set lineage = attest.lineage_of(model) -%}
 {%- set is_spared = flags.WHICH == 'build' and not flags.FULL_REFRESH and not should_store_failures()
     and adapter.has_passed(
         model.unique_id,
         (main_sql ~ fail_calc ~ warn_if ~ error_if) | replace(run_started_at | string, ''),
         lineage.logs + lineage.inputs + lineage.references + lineage.views + lineage.others,
-        runs_table()
+        attest.runs_table()
     ) -%}
 {%- if is_spared -%}
 -- Passed before on these very table versions, so it is not asked again.

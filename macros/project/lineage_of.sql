@@ -7,7 +7,7 @@
 #}
 {% macro lineage_of(node) -%}
 {%- set lineage = {'logs': [], 'inputs': [], 'references': [], 'views': [], 'others': []} -%}
-{%- do collect_lineage(node, lineage) -%}
+{%- do attest.collect_lineage(node, lineage) -%}
 {{ return(lineage) }}
 {%- endmacro %}
 
@@ -26,7 +26,7 @@
         {%- set found = lineage.references -%}
     {%- elif materialized in ('view', 'ephemeral') -%}
         {%- set found = lineage.views -%}
-        {%- do collect_lineage(parent, lineage) -%}
+        {%- do attest.collect_lineage(parent, lineage) -%}
     {%- else -%}
         {%- set found = lineage.others -%}
     {%- endif -%}

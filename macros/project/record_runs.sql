@@ -9,31 +9,31 @@
 {%- if execute and flags.WHICH in ('build', 'run', 'seed') and built -%}
 
 {%- set passed = results | selectattr('node.resource_type', 'equalto', 'test') | selectattr('status', 'equalto', 'pass') -%}
-{%- do run_query('create table if not exists ' ~ runs_table() ~ ' (' ~ runs_columns() ~ ') using delta') -%}
-{%- do add_what_runs_lack() -%}
-{%- do adapter.remember_passed(passed | map(attribute='node.unique_id') | list, runs_table()) -%}
-insert into {{ runs_table() }} values
+{%- do run_query('create table if not exists ' ~ attest.runs_table() ~ ' (' ~ attest.runs_columns() ~ ') using delta') -%}
+{%- do attest.add_what_runs_lack() -%}
+{%- do adapter.remember_passed(passed | map(attribute='node.unique_id') | list, attest.runs_table()) -%}
+insert into {{ attest.runs_table() }} values
     {%- for result in built %}
     (
-        {{ quoted(invocation_id) }},
-        {{ quoted(flags.WHICH) }},
-        {{ instant_or_null(run_started_at) }},
+        {{ attest.quoted(invocation_id) }},
+        {{ attest.quoted(flags.WHICH) }},
+        {{ attest.instant_or_null(run_started_at) }},
         current_timestamp(),
-        {{ quoted(result.node.name) }},
-        {{ quoted(result.node.config.materialized) }},
-        {{ quoted(result.status) }},
+        {{ attest.quoted(result.node.name) }},
+        {{ attest.quoted(result.node.config.materialized) }},
+        {{ attest.quoted(result.status) }},
         {{ result.execution_time }},
         {{ result.adapter_response.get('rows_affected') or 0 }},
-        {{ quoted((result.message or '')[:500]) }},
-        {{ quoted(result.adapter_response.get('primitive', '')) }},
-        {{ number_or_null(result.adapter_response.get('keys')) }},
+        {{ attest.quoted((result.message or '')[:500]) }},
+        {{ attest.quoted(result.adapter_response.get('primitive', '')) }},
+        {{ attest.number_or_null(result.adapter_response.get('keys')) }},
         {{ result.adapter_response.get('rows_removed') or 0 }},
         {{ result.adapter_response.get('bytes') or 0 }},
-        {{ number_or_null(result.adapter_response.get('version_before')) }},
-        {{ number_or_null(result.adapter_response.get('version_after')) }},
+        {{ attest.number_or_null(result.adapter_response.get('version_before')) }},
+        {{ attest.number_or_null(result.adapter_response.get('version_after')) }},
         {{ result.adapter_response.get('retries') or 0 }},
-        {{ counts_or_null(result.adapter_response.get('counts')) }},
-        {{ texts_or_null(result.adapter_response.get('warnings')) }}
+        {{ attest.counts_or_null(result.adapter_response.get('counts')) }},
+        {{ attest.texts_or_null(result.adapter_response.get('warnings')) }}
     ){{ ',' if not loop.last }}
     {%- endfor %}
 {%- endif -%}
@@ -58,11 +58,11 @@ counts map<string,bigint>, warnings array<string>
 {% macro add_what_runs_lack() -%}
 {%- set held = adapter.get_columns_in_relation(api.Relation.create(schema=target.schema, identifier='runs')) | map(attribute='name') | list -%}
 {%- set lacking = [] -%}
-{%- for column in runs_columns().replace('\n', ' ').split(', ') if column.strip().split(' ')[0] not in held -%}
+{%- for column in attest.runs_columns().replace('\n', ' ').split(', ') if column.strip().split(' ')[0] not in held -%}
     {%- do lacking.append(column.strip()) -%}
 {%- endfor -%}
 {%- if lacking -%}
-    {%- do run_query('alter table ' ~ runs_table() ~ ' add columns (' ~ lacking | join(', ') ~ ')') -%}
+    {%- do run_query('alter table ' ~ attest.runs_table() ~ ' add columns (' ~ lacking | join(', ') ~ ')') -%}
 {%- endif -%}
 {%- endmacro %}
 
@@ -78,7 +78,7 @@ null
 {%- else -%}
 map(
     {%- for name, count in counts.items() -%}
-    {{ quoted(name) }}, {{ count }}{{ ', ' if not loop.last }}
+    {{ attest.quoted(name) }}, {{ count }}{{ ', ' if not loop.last }}
     {%- endfor -%}
 )
 {%- endif -%}
@@ -89,6 +89,6 @@ map(
 {%- if not texts -%}
 null
 {%- else -%}
-array({% for text in texts %}{{ quoted(text) }}{{ ', ' if not loop.last }}{% endfor %})
+array({% for text in texts %}{{ attest.quoted(text) }}{{ ', ' if not loop.last }}{% endfor %})
 {%- endif -%}
 {%- endmacro %}

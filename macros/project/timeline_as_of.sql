@@ -7,12 +7,12 @@
 {% macro timeline_as_of(entity, as_at, known_at=none) -%}
 
 (
-    {{ state_at(
+    {{ attest.state_at(
         assertions=ref(entity ~ ('_states' if known_at is none else '_as_known')),
         as_at=as_at,
         known_at=known_at,
-        attributes=attributes_of(entity),
-        clock=clock_of(entity)
+        attributes=attest.attributes_of(entity),
+        clock=attest.clock_of(entity)
     ) | indent(4) }}
 )
 

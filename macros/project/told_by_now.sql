@@ -3,6 +3,6 @@
 #}
 {% macro told_by_now() -%}
 {%- if load_cached_relation(this) -%}
-{{ with_news(this) }}
+{{ attest.with_news(this) }}
 {%- endif -%}
 {%- endmacro %}

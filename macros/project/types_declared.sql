@@ -5,28 +5,28 @@
 #}
 {% macro types_declared(entity, types) -%}
 
-{%- set attributes = attributes_of(entity) -%}
+{%- set attributes = attest.attributes_of(entity) -%}
 {%- set own = [
     'version_sk', 'sk', 'bk', 'version', 'history_version_sk', 'effective_from', 'effective_to', 'current_flag',
     'change_reason', 'change_source', 'end_reason', 'attr_hash', 'evidence',
 ] -%}
 {%- if not types -%}
-    {{ refuse_types('NoTypeError', 'no attribute of ' ~ entity ~ ' has a type. Give at least one, such as ' ~ attributes.keys() | first ~ ': 2.') }}
+    {{ attest.refuse_types('NoTypeError', 'no attribute of ' ~ entity ~ ' has a type. Give at least one, such as ' ~ attributes.keys() | first | default('name') ~ ': 2.') }}
 {%- endif -%}
 {%- for attribute, declared in types.items() -%}
     {%- if attribute not in attributes -%}
-        {{ refuse_types('UnknownAttributeError', entity ~ ' has no attribute ' ~ attribute ~ '. It has: ' ~ attributes.keys() | join(', ')
+        {{ attest.refuse_types('UnknownAttributeError', entity ~ ' has no attribute ' ~ attribute ~ '. It has: ' ~ attributes.keys() | join(', ')
             ~ '. Correct the name, or declare it in dbt_project.yml.') }}
     {%- endif -%}
     {%- for type in ([declared] if declared is number or declared is string else declared) if type not in range(8) -%}
-        {{ refuse_types('UnknownTypeError', attribute ~ ' is declared as type ' ~ type ~ '. There are 0 to 7; docs/scd.md says what each shows.') }}
+        {{ attest.refuse_types('UnknownTypeError', attribute ~ ' is declared as type ' ~ type ~ '. There are 0 to 7; docs/scd.md says what each shows.') }}
     {%- endfor -%}
 {%- endfor -%}
 {%- set taken = [] -%}
-{%- for line in columns_shown(types).split('\n') -%}
+{%- for line in attest.columns_shown(types).split('\n') -%}
     {%- set column = line.split(' ')[0] -%}
     {%- if column in own + taken -%}
-        {{ refuse_types('RepeatedColumnError', 'the dimension would have two columns ' ~ column ~ '. Rename the attribute, or give it other types.') }}
+        {{ attest.refuse_types('RepeatedColumnError', 'the dimension would have two columns ' ~ column ~ '. Rename the attribute, or give it other types.') }}
     {%- endif -%}
     {%- do taken.append(column) -%}
 {%- endfor -%}
@@ -35,8 +35,11 @@
 {%- endmacro %}
 
 
+{# Told when it is built: dbt also parses the models that a project has switched off. #}
 {% macro refuse_types(error, what) -%}
+{%- if execute -%}
 {{ exceptions.raise_compiler_error(error ~ ': ' ~ model.name ~ ': ' ~ what) }}
+{%- endif -%}
 {%- endmacro %}
 
 

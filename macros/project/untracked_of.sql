@@ -2,5 +2,5 @@
     The attributes of an entity that are kept as evidence and make no versions; none unless it declares some.
 #}
 {% macro untracked_of(entity) -%}
-{{ return(var('entities')[entity].get('untracked', {})) }}
+{{ return(attest.declaration_of(entity).get('untracked', {})) }}
 {%- endmacro %}

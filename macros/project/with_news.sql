@@ -8,7 +8,7 @@
 {%- if flags.WHICH == 'show' or model.resource_type == 'unit_test' -%}
 {{ relation }}
 {%- else -%}
-(select * from {{ relation }}{{ only_news(config.require('key')) }})
+(select * from {{ relation }}{{ attest.only_news(config.require('key')) }})
 {%- endif -%}
 {%- endmacro %}
 

@@ -10,14 +10,14 @@ struct(
     {% if column in values -%}
     {{ values[column] }}
     {%- elif column in ('primary_key', 'source_hash') -%}
-    lower(hex({{ named(of ~ '_' ~ column) }}))
+    lower(hex({{ attest.named(of ~ '_' ~ column) }}))
     {%- elif column not in columns[of] -%}
     cast(null as {{ type }})
     {%- elif columns[of][column] != type -%}
-    try_cast({{ named(of ~ '_' ~ column) }} as {{ type }})
+    try_cast({{ attest.named(of ~ '_' ~ column) }} as {{ type }})
     {%- else -%}
-    {{ named(of ~ '_' ~ column) }}
-    {%- endif %} as {{ named(column) }}{{ ',' if not loop.last }}
+    {{ attest.named(of ~ '_' ~ column) }}
+    {%- endif %} as {{ attest.named(column) }}{{ ',' if not loop.last }}
     {%- endfor %}
 )
 {%- endmacro %}
@@ -41,6 +41,6 @@ from {{ rows }}
 {# The columns of a relation, each under its name with the relation's before it; a version's key follows from others. #}
 {% macro columns_of(relation, columns) -%}
 {%- for column in columns if column != 'version_sk' %}
-{{ relation }}.{{ named(column) }} as {{ named(relation ~ '_' ~ column) }}{{ ',' if not loop.last }}
+{{ relation }}.{{ attest.named(column) }} as {{ attest.named(relation ~ '_' ~ column) }}{{ ',' if not loop.last }}
 {%- endfor %}
 {%- endmacro %}

@@ -6,7 +6,7 @@
 select
     *,
     {%- for column, expression in expressions.items() %}
-    {{ expression }} as {{ named(column) }}{{ ',' if not loop.last }}
+    {{ expression }} as {{ attest.named(column) }}{{ ',' if not loop.last }}
     {%- endfor %}
 
 from {{ rows }}

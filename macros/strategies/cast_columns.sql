@@ -6,11 +6,11 @@
 select
     * except (
         {%- for column in types %}
-        {{ named(column) }}{{ ',' if not loop.last }}
+        {{ attest.named(column) }}{{ ',' if not loop.last }}
         {%- endfor %}
     ),
     {%- for column, type in types.items() %}
-    cast({{ named(column) }} as {{ type }}) as {{ named(column) }}{{ ',' if not loop.last }}
+    cast({{ attest.named(column) }} as {{ type }}) as {{ attest.named(column) }}{{ ',' if not loop.last }}
     {%- endfor %}
 
 from {{ rows }}

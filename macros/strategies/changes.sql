@@ -10,7 +10,7 @@
 
 with processed as (
 
-    {{ processed(slice, columns.calculated, steps) | indent(4) }}
+    {{ attest.processed(slice, columns.calculated, steps) | indent(4) }}
 
 ),
 
@@ -21,7 +21,7 @@ told as (
         count(*) over (partition by primary_key) as attest_copies
 
     from (
-        {{ as_bytes('processed') | indent(8) }}
+        {{ attest.as_bytes('processed') | indent(8) }}
     )
 
 ){{ ',' if not is_whole }}
@@ -34,7 +34,7 @@ held as (
         {{ steps.window }} as attest_in_window
 
     from (
-        {{ as_bytes(table) | indent(8) }}
+        {{ attest.as_bytes(table) | indent(8) }}
     )
     {%- if steps.strategy == 'historic' %}
     where is_current
@@ -46,11 +46,11 @@ held as (
 select
     told.source_hash is not null as attest_is_told,
     {{ (full_changes if is_whole else merge_changes if steps.strategy == 'merge' else historic_changes)() | indent(4) }} as attest_action,
-    {{ problem_of(columns, steps.strategy == 'historic' and not is_whole) | indent(4) }} as attest_problem,
-    {{ record_named(steps.named_by) | indent(4) }} as attest_record,
-    {{ columns_of('told', columns.told) | indent(4) }}{{ ',' if not is_whole }}
+    {{ attest.problem_of(columns, steps.strategy == 'historic' and not is_whole) | indent(4) }} as attest_problem,
+    {{ attest.record_named(steps.named_by) | indent(4) }} as attest_record,
+    {{ attest.columns_of('told', columns.told) | indent(4) }}{{ ',' if not is_whole }}
     {%- if not is_whole %}
-    {{ columns_of('held', columns.held) | indent(4) }}
+    {{ attest.columns_of('held', columns.held) | indent(4) }}
     {%- endif %}
 
 from told

@@ -7,5 +7,5 @@ if(told.is_deleted, 'deleted', 'inserted')
 
 
 {% macro full_rows(columns) -%}
-array({{ as_row('told', columns, {'version_sk': version_named('told_primary_key')}) }})
+array({{ attest.as_row('told', columns, {'version_sk': attest.version_named('told_primary_key')}) }})
 {%- endmacro %}

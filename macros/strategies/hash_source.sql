@@ -11,7 +11,7 @@ select
     *,
     sha2(concat(
         {%- for column, type in columns.items() | sort %}
-        coalesce(concat('{{ column | length }}:', {{ quoted(column | lower) }}, {{ length_first(text_of(named(column), type)) }}), ''){{ ',' if not loop.last }}
+        coalesce(concat('{{ column | length }}:', {{ attest.quoted(column | lower) }}, {{ attest.length_first(attest.text_of(attest.named(column), type)) }}), ''){{ ',' if not loop.last }}
         {%- endfor %}
     ), 256) as source_hash
 

@@ -24,13 +24,13 @@ end
         becomes    [- a ----[- b ---    the one ends where the other begins
 #}
 {% macro historic_rows(columns) -%}
-{%- set sk = version_named('held_primary_key') -%}
-{%- set closed = as_row('held', columns, {
-    'version_sk': version_named('held_primary_key', 'held_effective_from'),
+{%- set sk = attest.version_named('held_primary_key') -%}
+{%- set closed = attest.as_row('held', columns, {
+    'version_sk': attest.version_named('held_primary_key', 'held_effective_from'),
     'effective_to': ':processing_time',
     'is_current': 'false',
 }) -%}
-{%- set gone = as_row('held', columns, {
+{%- set gone = attest.as_row('held', columns, {
     'version_sk': sk,
     'effective_from': ':processing_time',
     'is_deleted': 'true',
@@ -39,11 +39,11 @@ end
 }) -%}
 case
     when attest_action = 'inserted'
-        then array({{ as_row('told', columns, {'version_sk': version_named('told_primary_key')}) | indent(8) }})
+        then array({{ attest.as_row('told', columns, {'version_sk': attest.version_named('told_primary_key')}) | indent(8) }})
     when attest_action = 'updated' and not told_is_deleted
         then array(
             {{ closed | indent(12) }},
-            {{ as_row('told', columns, {'version_sk': sk}) | indent(12) }}
+            {{ attest.as_row('told', columns, {'version_sk': sk}) | indent(12) }}
         )
     when attest_action in ('updated', 'inferred')
         then array(

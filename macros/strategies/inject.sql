@@ -6,11 +6,11 @@
 select
     * except (
         {%- for column in expressions %}
-        {{ named(column) }}{{ ',' if not loop.last }}
+        {{ attest.named(column) }}{{ ',' if not loop.last }}
         {%- endfor %}
     ),
     {%- for column, expression in expressions.items() %}
-    {{ expression }} as {{ named(column) }}{{ ',' if not loop.last }}
+    {{ expression }} as {{ attest.named(column) }}{{ ',' if not loop.last }}
     {%- endfor %}
 
 from {{ rows }}

@@ -7,7 +7,7 @@ select
     *,
     sha2(concat(
         {%- for column in business_key %}
-        {{ length_first(text_of(named(column), columns[column])) }}{{ ',' if not loop.last }}
+        {{ attest.length_first(attest.text_of(attest.named(column), columns[column])) }}{{ ',' if not loop.last }}
         {%- endfor %}
     ), 256) as primary_key
 

@@ -23,12 +23,12 @@ end
 {%- set seen = 'greatest(held_last_seen_ts, :processing_time)' -%}
 case
     when attest_action in ('inserted', 'changed') or (attest_action = 'deleted' and held_primary_key is null)
-        then array({{ as_row('told', columns, {'last_seen_ts': seen}) | indent(8) }})
+        then array({{ attest.as_row('told', columns, {'last_seen_ts': seen}) | indent(8) }})
     when attest_action = 'touched'
-        then array({{ as_row('held', columns, {'last_seen_ts': seen}) | indent(8) }})
+        then array({{ attest.as_row('held', columns, {'last_seen_ts': seen}) | indent(8) }})
     when attest_action in ('deleted', 'still_deleted')
-        then array({{ as_row('held', columns, {'last_seen_ts': seen, 'is_deleted': 'true'}) | indent(8) }})
+        then array({{ attest.as_row('held', columns, {'last_seen_ts': seen, 'is_deleted': 'true'}) | indent(8) }})
     when attest_action = 'inferred'
-        then array({{ as_row('held', columns, {'is_deleted': 'true'}) | indent(8) }})
+        then array({{ attest.as_row('held', columns, {'is_deleted': 'true'}) | indent(8) }})
 end
 {%- endmacro %}

@@ -9,7 +9,7 @@ case
     when told.source_hash is not null and told.primary_key is null then 'nameless'
     when told.attest_copies > 1 then 'repeated'
     {%- for column, type in columns.told.items() if columns.shape[column] != type %}
-    when not try_cast(try_cast(told.{{ named(column) }} as {{ columns.shape[column] }}) as {{ type }}) <=> told.{{ named(column) }}
+    when not try_cast(try_cast(told.{{ attest.named(column) }} as {{ columns.shape[column] }}) as {{ type }}) <=> told.{{ attest.named(column) }}
         then 'misfit'
     {%- endfor %}
     {%- if is_compared_by_time %}
@@ -23,7 +23,7 @@ end
 {% macro record_named(business_key) -%}
 to_json(struct(
     {%- for column in business_key %}
-    told.{{ named(column) }}{{ ',' if not loop.last }}
+    told.{{ attest.named(column) }}{{ ',' if not loop.last }}
     {%- endfor %}
 ))
 {%- endmacro %}

@@ -13,21 +13,21 @@
         {%- do tracked.update({column: type}) -%}
     {%- endif -%}
     {%- set renamed = steps.rename.get(column, column) -%}
-    {%- if normal_name(renamed) != renamed -%}
-        {%- do spelled.update({renamed: normal_name(renamed)}) -%}
+    {%- if attest.normal_name(renamed) != renamed -%}
+        {%- do spelled.update({renamed: attest.normal_name(renamed)}) -%}
     {%- endif -%}
 {%- endfor -%}
 {%- set so_far = namespace(rows='hashed') -%}
 
 with calculated as (
 
-    {{ calculated(slice, steps) | indent(4) }}
+    {{ attest.calculated(slice, steps) | indent(4) }}
 
 ),
 
 hashed as (
 
-    {{ hash_source('calculated', tracked) | indent(4) }}
+    {{ attest.hash_source('calculated', tracked) | indent(4) }}
 
 ),
 
@@ -35,7 +35,7 @@ hashed as (
 
 dated as (
 
-    {{ date_versions(so_far.rows) | indent(4) }}
+    {{ attest.date_versions(so_far.rows) | indent(4) }}
 
 ),
 {%- set so_far.rows = 'dated' %}
@@ -44,7 +44,7 @@ dated as (
 
 filed as (
 
-    {{ name_file(so_far.rows, steps.file_name) | indent(4) }}
+    {{ attest.name_file(so_far.rows, steps.file_name) | indent(4) }}
 
 ),
 {%- set so_far.rows = 'filed' %}
@@ -52,7 +52,7 @@ filed as (
 
 keyed as (
 
-    {{ key_rows(so_far.rows, steps.business_key, columns) | indent(4) }}
+    {{ attest.key_rows(so_far.rows, steps.business_key, columns) | indent(4) }}
 
 ),
 {%- set so_far.rows = 'keyed' %}
@@ -60,7 +60,7 @@ keyed as (
 
 typed as (
 
-    {{ cast_columns(so_far.rows, steps.cast) | indent(4) }}
+    {{ attest.cast_columns(so_far.rows, steps.cast) | indent(4) }}
 
 ),
 {%- set so_far.rows = 'typed' %}
@@ -69,7 +69,7 @@ typed as (
 
 renamed as (
 
-    {{ rename_columns(so_far.rows, steps.rename) | indent(4) }}
+    {{ attest.rename_columns(so_far.rows, steps.rename) | indent(4) }}
 
 ),
 {%- set so_far.rows = 'renamed' %}
@@ -77,17 +77,17 @@ renamed as (
 
 flagged as (
 
-    {{ flag_deleted(so_far.rows, steps.deleted_when) | indent(4) }}
+    {{ attest.flag_deleted(so_far.rows, steps.deleted_when) | indent(4) }}
 
 ),
 
 seen as (
 
-    {{ see_rows('flagged') | indent(4) }}
+    {{ attest.see_rows('flagged') | indent(4) }}
 
 )
 
-{{ rename_columns('seen', spelled) if spelled else 'select * from seen' }}
+{{ attest.rename_columns('seen', spelled) if spelled else 'select * from seen' }}
 
 {%- endmacro %}
 
@@ -104,12 +104,12 @@ with slice as (
 
 injected as (
 
-    {{ inject('slice', steps.inject) | indent(4) }}
+    {{ attest.inject('slice', steps.inject) | indent(4) }}
 
 )
 {%- endif %}
 {%- set rows = 'injected' if steps.inject else 'slice' %}
 
-{{ calculate(rows, steps.calculate) if steps.calculate else 'select * from ' ~ rows }}
+{{ attest.calculate(rows, steps.calculate) if steps.calculate else 'select * from ' ~ rows }}
 
 {%- endmacro %}

@@ -6,11 +6,11 @@
 select
     * except (
         {%- for column in names %}
-        {{ named(column) }}{{ ',' if not loop.last }}
+        {{ attest.named(column) }}{{ ',' if not loop.last }}
         {%- endfor %}
     ),
     {%- for column, name in names.items() %}
-    {{ named(column) }} as {{ named(name) }}{{ ',' if not loop.last }}
+    {{ attest.named(column) }} as {{ attest.named(name) }}{{ ',' if not loop.last }}
     {%- endfor %}
 
 from {{ rows }}

@@ -7,7 +7,7 @@
 #}
 {% macro complete_states(ordered, attributes, untracked={}) -%}
 
-{%- set mentions = declared('mentions', attributes) -%}
+{%- set mentions = attest.declared('mentions', attributes) -%}
 {%- if untracked -%}
     {%- set mentions = 'map_filter(' ~ mentions ~ ", (attribute, value) -> attribute not in ('" ~ untracked | join("', '") ~ "'))" -%}
 {%- endif -%}

@@ -14,5 +14,5 @@ ingest_run_id asc nulls last,
 ingest_ts asc,
 source_system asc nulls last,
 is_deleted asc,
-{{ payload(attributes) }} asc
+{{ attest.payload(attributes) }} asc
 {%- endmacro %}

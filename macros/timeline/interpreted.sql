@@ -12,13 +12,13 @@ select
     *,
     {%- for name, path in fields.items() %}
     {%- if path.startswith('$') %}
-    get_json_object({{ payload }}, {{ quoted(path) }}) as {{ name }},
+    get_json_object({{ payload }}, {{ attest.quoted(path) }}) as {{ name }},
     {%- else %}
-    xpath_string({{ payload }}, {{ quoted(path) }}) as {{ name }},
+    xpath_string({{ payload }}, {{ attest.quoted(path) }}) as {{ name }},
     {%- endif %}
     {%- endfor %}
-    {{ quoted(interpretation) }} as interpretation,
-    greatest(first_seen_ts, {{ instant_or_null(known_from) }}) as interpretation_known_from
+    {{ attest.quoted(interpretation) }} as interpretation,
+    greatest(first_seen_ts, {{ attest.instant_or_null(known_from) }}) as interpretation_known_from
 
 from {{ versions }}
 

@@ -11,11 +11,11 @@ select
     row_number() over (
         partition by bk, clock
         order by
-            {{ in_source_time(attributes) | indent(12) }}
+            {{ attest.in_source_time(attributes) | indent(12) }}
     ) as position
 
 from (
-    {{ first_copies(arrivals, sightings) | indent(4) }}
+    {{ attest.first_copies(arrivals, sightings) | indent(4) }}
 ) as copies
 
 {%- endmacro %}

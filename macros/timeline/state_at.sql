@@ -13,11 +13,11 @@ with known as (
 
     from {{ assertions }}
     where clock = '{{ clock }}'
-        and effective_ts <= {{ instant_or_null(as_at) }}
+        and effective_ts <= {{ attest.instant_or_null(as_at) }}
         and if(
-            {{ instant_or_null(known_at) }} is null,
+            {{ attest.instant_or_null(known_at) }} is null,
             known_until is null,
-            {{ is_within(instant_or_null(known_at), 'known_from', 'known_until') }}
+            {{ attest.is_within(attest.instant_or_null(known_at), 'known_from', 'known_until') }}
         )
 
 ),
@@ -56,7 +56,7 @@ states as (
         {%- for attribute in attributes %}
         max_by(
             mentions['{{ attribute }}'],
-            {{ claim_on_memory(attribute) | indent(12) }}
+            {{ attest.claim_on_memory(attribute) | indent(12) }}
         ) as {{ attribute }}{{ ',' if not loop.last }}
         {%- endfor %}
 
@@ -68,7 +68,7 @@ states as (
 select
     bk,
     {%- for attribute, type in attributes.items() %}
-    {{ typed(attribute, type) }} as {{ attribute }},
+    {{ attest.typed(attribute, type) }} as {{ attribute }},
     {%- endfor %}
     is_deleted
 

@@ -13,7 +13,7 @@
 
 with ordered as (
 
-    {{ ordered(arrivals, spoken_of, sightings) | indent(4) }}
+    {{ attest.ordered(arrivals, spoken_of, sightings) | indent(4) }}
 
 ),
 
@@ -31,7 +31,7 @@ packed as (
         is_deleted,
         mentions,
         unchanged,
-        struct({{ carried_columns() | indent(8) }}) as carried
+        struct({{ attest.carried_columns() | indent(8) }}) as carried
 
     from ordered
 
@@ -39,25 +39,25 @@ packed as (
 
 completed as (
 
-    {{ complete_states('packed', spoken_of, untracked) | indent(4) }}
+    {{ attest.complete_states('packed', spoken_of, untracked) | indent(4) }}
 
 ),
 
 hashed as (
 
-    {{ hash_states('completed', attributes, hash_version) | indent(4) }}
+    {{ attest.hash_states('completed', attributes, hash_version) | indent(4) }}
 
 ),
 
 marked as (
 
-    {{ mark_state_changes('hashed') | indent(4) }}
+    {{ attest.mark_state_changes('hashed') | indent(4) }}
 
 ),
 
 numbered as (
 
-    {{ number_versions('marked') | indent(4) }}
+    {{ attest.number_versions('marked') | indent(4) }}
 
 )
 
@@ -67,7 +67,7 @@ select
     cast(null as timestamp) as known_until
 
 from (
-    {{ close_versions('numbered') | indent(4) }}
+    {{ attest.close_versions('numbered') | indent(4) }}
 ) as closed
 
 {%- endmacro %}

@@ -26,7 +26,7 @@ with seen_again as (
 
 select
     bk,
-    {{ surrogate_key(entity) }} as sk,
+    {{ attest.surrogate_key(entity) }} as sk,
     'STATE' as entity_type,
     source_system,
     source_type,
@@ -42,7 +42,7 @@ select
     greatest(version_last_seen_ts, seen_again.last_seen_ts) as last_seen_ts,
     attr_hash,
     hash_version,
-    {{ record_hash() | indent(4) }} as record_hash,
+    {{ attest.record_hash() | indent(4) }} as record_hash,
     is_deleted,
     is_inferred,
     clock,
@@ -51,7 +51,7 @@ select
     assertion_id,
     version,
     {%- for attribute, type in attributes.items() %}
-    {{ typed("state['" ~ attribute ~ "']", type) }} as {{ attribute }},
+    {{ attest.typed("state['" ~ attribute ~ "']", type) }} as {{ attribute }},
     {%- endfor %}
     array_except(array('{{ attributes | join("', '") }}'), map_keys(state)) as unknown_attributes
 

@@ -10,11 +10,11 @@ select
     *,
     1 as hash_version,
     sha2(concat(
-        {{ encode('bk') }},
-        {{ encode("cast(if(clock = 'source', unix_micros(source_event_ts), null) as string)") }},
-        {{ encode('cast(source_event_finer as string)') }},
-        {{ encode('cast(is_deleted as string)') }},
-        {{ encode_map('told', attributes) | indent(8) }}
+        {{ attest.encode('bk') }},
+        {{ attest.encode("cast(if(clock = 'source', unix_micros(source_event_ts), null) as string)") }},
+        {{ attest.encode('cast(source_event_finer as string)') }},
+        {{ attest.encode('cast(is_deleted as string)') }},
+        {{ attest.encode_map('told', attributes) | indent(8) }}
     ), 256) as attr_hash
 
 from (

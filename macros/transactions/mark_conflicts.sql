@@ -12,7 +12,7 @@ select
 from (
     select
         *,
-        told['{{ corrects }}'] <=> {{ canonical('bk') }} as is_correction
+        told['{{ corrects }}'] <=> {{ attest.canonical('bk') }} as is_correction
 
     from {{ events }}
 ) as told_events

@@ -9,25 +9,25 @@
 
 with hashed as (
 
-    {{ hash_events(assertions, attributes) | indent(4) }}
+    {{ attest.hash_events(assertions, attributes) | indent(4) }}
 
 ),
 
 events as (
 
-    {{ collapse_repeats('hashed') | indent(4) }}
+    {{ attest.collapse_repeats('hashed') | indent(4) }}
 
 ),
 
 compared as (
 
-    {{ mark_conflicts('events', corrects) | indent(4) }}
+    {{ attest.mark_conflicts('events', corrects) | indent(4) }}
 
 )
 
 select
     bk,
-    {{ surrogate_key(entity) }} as sk,
+    {{ attest.surrogate_key(entity) }} as sk,
     'TRANSACTION' as entity_type,
     source_system,
     source_type,
@@ -42,7 +42,7 @@ select
     replay_count,
     attr_hash as event_hash,
     hash_version,
-    {{ record_hash() | indent(4) }} as record_hash,
+    {{ attest.record_hash() | indent(4) }} as record_hash,
     is_deleted,
     clock,
     precedence_rank,
@@ -50,7 +50,7 @@ select
     assertion_id,
     is_conflicting,
     {%- for attribute, type in attributes.items() %}
-    {{ typed("told['" ~ attribute ~ "']", type) }} as {{ attribute }}{{ ',' if not loop.last }}
+    {{ attest.typed("told['" ~ attribute ~ "']", type) }} as {{ attribute }}{{ ',' if not loop.last }}
     {%- endfor %}
 
 from compared

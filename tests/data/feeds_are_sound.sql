@@ -38,7 +38,7 @@ select
             when times > 1
                 then 'Is there more than once. Keep one row.'
             when concat('landing_', feed) not in ('{{ landing_models | join("', '") }}')
-                then concat('No model reads what it lands. Add models/landing/landing_', feed, '.sql and the mapping of the feed.')
+                then concat('No model reads what it lands. Add models/landing/feeds/landing_', feed, '.sql and the mapping of the feed.')
         end,
         case
             when entity is null

@@ -23,7 +23,7 @@ from attest.errors import AttestError
 from attest.failpoints import reach
 
 if TYPE_CHECKING:
-    from attest.build import Outcome
+    from attest.order import Outcome
 
 
 @dataclass
@@ -156,12 +156,11 @@ def session_of(adapter: SparkAdapter) -> SparkSession:
 
 
 def adopt() -> None:
-    for offered in (has_passed, remember_passed, is_there):
+    for offered in (submit_python_job, has_passed, remember_passed, is_there):
         setattr(SparkAdapter, offered.__name__, offered)
         SparkAdapter._available_ |= {offered.__name__}
     session.Connection = IsolatedConnection
     session.SessionConnectionWrapper._fix_binding = classmethod(lambda _, value: literal(value))
-    SparkAdapter.submit_python_job = submit_python_job
     listing = SparkAdapter.list_relations_without_caching
     SparkAdapter.list_relations_without_caching = lambda adapter, schema: [] if offline() else listing(adapter, schema)
     impl.SparkAdapter.check_schema_exists = _check_schema_exists(impl.SparkAdapter.check_schema_exists)

@@ -5,13 +5,13 @@
 
 with played_back as (
 
-    {{ replayed(model, 'version_sk') | indent(4) }}
+    {{ attest.replayed(model, 'version_sk') | indent(4) }}
 
 ),
 
 there as (
 
-    {{ image_of(dimension, 'version_sk') | indent(4) }}
+    {{ attest.image_of(dimension, 'version_sk') | indent(4) }}
 
 )
 

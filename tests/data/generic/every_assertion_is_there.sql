@@ -37,7 +37,7 @@ from (
             assertion_id,
             false as is_kept
 
-        from {{ unmarked(evidence, marks) }} as kept
+        from {{ attest.unmarked(evidence, marks) }} as kept
         where verdict <> 'REJECT_FOR_AUTHORITATIVE_BRONZE'
         {%- for assertions in derived %}
 

@@ -5,7 +5,7 @@
 #}
 {% test every_belief_names_its_evidence_and_rule(model, assertions, rules, entity) %}
 
-{%- set believed = attributes_of(entity).keys() | list + ['is_deleted'] -%}
+{%- set believed = attest.attributes_of(entity).keys() | list + ['is_deleted'] -%}
 
 select *
 

@@ -22,7 +22,7 @@ told as (
         bk,
         count(*) as assertions
 
-    from {{ unmarked(evidence, marks) }} as kept
+    from {{ attest.unmarked(evidence, marks) }} as kept
     group by bk
 
 )

@@ -15,7 +15,7 @@ with landed as (
         landing_id,
         feed,
         status,
-        if(status = 'control', {{ read_manifest('record') }}.records, 0) as records_in
+        if(status = 'control', {{ attest.read_manifest('record') }}.records, 0) as records_in
 
     from {{ landing }}
     where recorded_at < timestamp '{{ run_started_at }}'

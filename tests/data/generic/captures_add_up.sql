@@ -1,4 +1,6 @@
--- The replayed snapshots whose diff and evidence differ.
+{# What a replayed snapshot has new, modified and unchanged is what the evidence has of it. #}
+{% test captures_add_up(model) %}
+
 select
     landing_id,
     new,
@@ -7,6 +9,8 @@ select
     assertions,
     'The diff and the evidence of this capture differ. Look for a filter in its mapping, then drop the evidence and build.' as problem
 
-from {{ ref('captures') }}
+from {{ model }}
 where capture_mode = 'full_snapshot'
     and new + modified + unchanged <> assertions
+
+{% endtest %}
