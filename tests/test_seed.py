@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attest.build import Outcome
 from attest.errors import SeedError
 from attest.news import standing
+from attest.order import Outcome
 from attest.seed import load
 from attest.session import isolated
 from pyspark.sql import SparkSession

@@ -23,7 +23,7 @@ from attest.contract import Feed, feeds_of, find_feed
 from attest.errors import ContractError, MarkError, SeedError
 from attest.logs import MARKS, add_rows
 from attest.macros import render
-from attest.project import Project, read_cells, read_yaml
+from attest.project import Project, read_cells
 from attest.stage import whole_name
 from attest.write import Table
 
@@ -65,8 +65,7 @@ def read_marks(spark: SparkSession, project: Project) -> DataFrame:
     if not spark.catalog.tableExists(log):
         spark.createDataFrame([], MARKS).createOrReplaceTempView("attest_mark_log")
         log = "attest_mark_log"
-    [declared] = read_yaml(project.root / "seeds" / f"{SEED}.yml")["seeds"]
-    types = declared["config"]["column_types"]
+    types = seed.declared_types(project.root, SEED)
     path = project.root / "seeds" / f"{SEED}.csv"
     seed.typed(spark, path, seed.parse(path, seed.read(path), types), types).createOrReplaceTempView("attest_mark_seed")
     found = spark.sql(render(project.root, "marks_of", log=log, seed="attest_mark_seed"))

@@ -17,8 +17,8 @@ from pyspark.sql import functions as F
 
 from attest import seed
 from attest.errors import SeedError
-from attest.macros import render
-from attest.project import Project, read_yaml
+from attest.macros import home, render
+from attest.project import Project
 from attest.why import Entity, find_entity, shown
 
 SEEDS = ("precedence", "attribute_groups")
@@ -46,8 +46,7 @@ def preview(spark: SparkSession, project: Project, *, entities: Sequence[str], s
 
 def load(spark: SparkSession, project: Project, name: str, seeds: Path) -> None:
     """The seed's file as a view, each cell checked as a build would."""
-    [declared] = read_yaml(project.root / "seeds" / f"{name}.yml")["seeds"]
-    types = declared["config"]["column_types"]
+    types = seed.declared_types(project.root, name)
     path = seeds / f"{name}.csv"
     rows = seed.typed(spark, path, seed.parse(path, seed.read(path), types), types)
     rows.localCheckpoint().createOrReplaceTempView(f"preview_{name}")
@@ -55,7 +54,7 @@ def load(spark: SparkSession, project: Project, name: str, seeds: Path) -> None:
 
 def refuse_unsound(spark: SparkSession, project: Project) -> None:
     """The very test that a build would stop at, on the files."""
-    text = (project.root / "tests" / "data" / "precedence_is_sound.sql").read_text(encoding="utf-8")
+    text = (home(project.root) / "tests" / "data" / "precedence_is_sound.sql").read_text(encoding="utf-8")
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(text)
     sql = template.render(ref="preview_{}".format, var=lambda _: project.entities)
     found = spark.sql(sql).collect()

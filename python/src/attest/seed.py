@@ -12,10 +12,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from attest import write
-from attest.build import Outcome
 from attest.errors import SeedError
+from attest.macros import home
 from attest.news import Note, standing, version_at
-from attest.project import read_cells, read_text
+from attest.order import Outcome
+from attest.project import read_cells, read_text, read_yaml
 from attest.write import Table
 
 LINE, MISFIT = "attest_line", "attest_misfit"
@@ -26,8 +27,8 @@ def load(spark: SparkSession, order: str) -> Outcome:
     """Replace the seed's table if the file says something else than last time."""
     wanted: dict[str, Any] = json.loads(order)
     table = Table(**wanted["table"])
-    types: dict[str, str] = wanted["column_types"]
     path = Path(wanted["path"])
+    types: dict[str, str] = wanted["column_types"] or declared_types(Path(wanted["root"]), path.stem)
     text = read(path)
     note = Note(hashlib.sha256(json.dumps([text, types], sort_keys=True).encode()).hexdigest())
     current = standing(spark, table.name)
@@ -36,6 +37,17 @@ def load(spark: SparkSession, order: str) -> Outcome:
     rows = typed(spark, path, parse(path, text, types), types)
     written = write.create(spark, table, rows, note=note, since=version_at(current))
     return Outcome(f"{written.primitive}: {written.rows} rows", written)
+
+
+def declared_types(root: Path, name: str) -> dict[str, str]:
+    """By the project's own YAML, else by that of attest's seed of this name."""
+    for project in (root, home(root)):
+        path = project / "seeds" / f"{name}.yml"
+        if path.is_file():
+            seeds = {declared["name"]: declared for declared in read_yaml(path)["seeds"]}
+            types: dict[str, str] = seeds[name]["config"]["column_types"]
+            return types
+    raise SeedError(f"{name}: nothing says what types its columns have. Declare them as column_types in {name}.yml.")
 
 
 def read(path: Path) -> str:

@@ -33,6 +33,8 @@ THROUGHPUT = "-XX:+UseParallelGC"  # a build is one long batch: pauses cost noth
 EVERYWHERE = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
+    # A key or a reason that reads ${…} is text, not a setting of Spark's to be told.
+    "spark.sql.variable.substitute": "false",
     # Why asks in one query what takes many steps; the analyzer takes one or two rounds for each.
     "spark.sql.analyzer.maxIterations": "1000",
     # How often in a row one row's key may change.
@@ -89,7 +91,7 @@ def create(parameters: Mapping[str, Any]) -> SparkSession:
         lake = Path(str(parameters[LAKE])).resolve()
         require_java()
         hold(lake)
-        settings = OWN_SPARK | lake_settings(lake) | settings
+        settings = OWN_SPARK | lake_settings(lake) | delta_jars(settings) | settings
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).disabled = True  # a page of JSON for each error that is raised anyway
     builder = SparkSession.builder.appName("attest")
@@ -114,13 +116,9 @@ def open_lake(project: Project) -> SparkSession:
 
 def lake_settings(lake: Path) -> dict[str, str]:
     """Absolute places, or Derby and Hive leave their folders wherever the command was typed."""
-    jars = sorted((Path(sys.prefix) / "jars").glob("*.jar"))
-    if not jars:
-        raise MachineError(f"No Delta jars in {Path(sys.prefix) / 'jars'}. Call `make setup`: it fetches them.")
     catalog = lake / "catalog"
     log_settings = resources.files("attest") / "log4j2.properties"
     return {
-        "spark.jars": ",".join(str(jar) for jar in jars),
         "spark.sql.warehouse.dir": str(lake / "warehouse"),
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={catalog};create=true",
         # Checking the catalog's own tables costs seconds at each start: only where they must be made.
@@ -130,6 +128,19 @@ def lake_settings(lake: Path) -> dict[str, str]:
             + os.environ.get(JAVA_OPTIONS, THROUGHPUT)
         ),
     }
+
+
+def delta_jars(settings: Mapping[str, str]) -> dict[str, str]:
+    """Those of the environment, unless the profile says where others are."""
+    if "spark.jars" in settings or "spark.jars.packages" in settings:
+        return {}
+    jars = sorted((Path(sys.prefix) / "jars").glob("*.jar"))
+    if not jars:
+        raise MachineError(
+            f"No Delta jars in {Path(sys.prefix) / 'jars'}. Call `make setup` in attest's own folder: it fetches them; "
+            "or name others in the profile, as spark.jars."
+        )
+    return {"spark.jars": ",".join(str(jar) for jar in jars)}
 
 
 def require_java() -> None:

@@ -1,0 +1,1 @@
+-- Written by `attest land offices FILE…`; a build only makes it, empty, where it is missing.

@@ -1,0 +1,1 @@
+{{ attest.landed([ref('landing_offices')]) }}

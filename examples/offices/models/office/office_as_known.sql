@@ -1,0 +1,4 @@
+{{ attest.as_known(
+    states=ref('office_states'),
+    worlds=attest.if_there(ref('office_worlds'))
+) }}

@@ -1,0 +1,4 @@
+{{ attest.audit(
+    belief=ref('office_belief'),
+    bases=ref('office_bases')
+) }}

@@ -1,0 +1,8 @@
+{{ attest.basis(
+    belief=ref('office_belief'),
+    evidence=ref('office_assertions'),
+    assertions=ref('office_states'),
+    rules=ref('office_rules'),
+    marks=ref('marks'),
+    before=load_cached_relation(this)
+) }}

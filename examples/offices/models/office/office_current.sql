@@ -1,0 +1,1 @@
+{{ attest.current(ref('office_audit')) }}

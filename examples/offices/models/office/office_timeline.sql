@@ -1,0 +1,6 @@
+{{ attest.timeline(
+    entity='office',
+    states=ref('office_states'),
+    sightings=ref('office_sightings'),
+    attributes=attest.attributes_of('office')
+) }}

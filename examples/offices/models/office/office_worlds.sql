@@ -1,0 +1,5 @@
+{{ attest.lived(
+    evidence=ref('office_assertions'),
+    marks=ref('marks'),
+    attributes=attest.attributes_of('office')
+) }}
