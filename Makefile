@@ -5,7 +5,7 @@ ATTEST_TARGET ?= local
 export ATTEST_TARGET
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
-.PHONY: help setup build test prove check bench-bronze bench-silver bench-gold bench-historic bench-write bench-build bench-land bench bench-report lock clean
+.PHONY: help setup build test prove check bench-bronze bench-silver bench-gold bench-historic bench-write bench-build bench-land bench bench-report reference lock clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -26,7 +26,7 @@ prove: setup ## the long proofs: all mutants, every history of four events, ever
 check: setup ## lint, types, parse
 	@$(BIN)/ruff check --config python/pyproject.toml python tests examples bench
 	@$(BIN)/ruff format --check --quiet --config python/pyproject.toml python tests examples bench
-	@$(BIN)/mypy --config-file python/pyproject.toml python/src tests examples bench
+	@$(BIN)/mypy --config-file python/pyproject.toml python/src python/reference.py tests examples bench
 	@ATTEST_OFFLINE=1 $(BIN)/dbt --quiet --warn-error-options '{"error": "all"}' parse --no-partial-parse
 	@ATTEST_OFFLINE=1 $(BIN)/dbt --quiet compile
 	@cd target/compiled/attest && ../../../$(BIN)/sqlfluff lint --config ../../../.sqlfluff --processes 2 models tests
@@ -58,6 +58,9 @@ bench: ## every benchmark in turn, at its default sizes, and docs/performance.md
 
 bench-report: ## docs/performance.md of the benchmarks that were run here
 	@$(BIN)/python bench/report.py
+
+reference: setup ## docs/reference of the commands, seeds and macros as they are
+	@$(BIN)/python python/reference.py
 
 lock: ## resolve python/requirements.in anew (needs uv in .venv)
 	@cd python && ../$(BIN)/uv pip compile requirements.in --override requirements.overrides --universal \

@@ -6,37 +6,35 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from attest import write
-from attest.build import Outcome, definition, lineage, package_sum
 from attest.errors import UnknownBasisError
 from attest.macros import render
 from attest.marks import read_marks
 from attest.news import find_news, standing, version_at
+from attest.order import Order, Outcome, package_sum
 from attest.project import Project
-from attest.write import Table
 
 STAMPED = "basis_id string, stamped_at timestamp, code_version string, belief_version bigint"
 
 
-def stamp(spark: SparkSession, order: str) -> Outcome:
+def stamp(spark: SparkSession, text: str) -> Outcome:
     """Add a row for the build at hand, unless nothing that Silver rests on is new since the last one."""
-    wanted: dict[str, Any] = json.loads(order)
-    table = Table(**wanted["table"])
+    order = Order.read(text)
+    table = order.table
     target = standing(spark, table.name)
     since = version_at(target)
-    news = find_news(spark, lineage(wanted, definition=definition(spark, wanted)), target=target)
+    news = find_news(spark, order.lineage(definition=order.definition(spark)), target=target)
     if target is not None and news.is_nothing:
         return Outcome("no news")
     note = replace(news.note, generation=target.note.generation if target and target.note else news.note.generation)
-    frame = spark.sql(wanted["code"])
+    frame = spark.sql(order.code)
     found = frame.collect()
-    belief = next(name for name in wanted["inputs"] if name.endswith("_belief"))
+    belief = next(name for name in order.inputs if name.endswith("_belief"))
     beliefs = standing(spark, belief)
     told = [(*identify(row, table.name, beliefs.version if beliefs else 0), *row) for row in found]
     rows = spark.createDataFrame(told, f"{STAMPED}, {ddl(frame)}")

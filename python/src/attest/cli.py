@@ -5,30 +5,18 @@ Exit code 0 when done, 1 when a user can mend it, 2 for usage."""
 from __future__ import annotations
 
 import argparse
-import contextlib
-import getpass
-import io
-import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from attest.contract import feeds_of, find_feed
-from attest.errors import AttestError, ContractError, OutputError, StreamError
-from attest.gate import DEFENSIBLE, Verdict, judge
-from attest.ledger import BACKWARD, PENDING
-from attest.project import LAKE, Project, read_project
+from attest.errors import AttestError
+from attest.project import read_project
 
 if TYPE_CHECKING:
     from datetime import timedelta
-
-    from pyspark.sql import SparkSession
-
-    from attest.land import Landed
-    from attest.stage import Landing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         project = read_project(options.project_dir.resolve(), target=options.target)
-        code: int = options.run(project, options)
+        code: int = import_module(f"attest.commands.{options.run}").run(project, options)
     except AttestError as error:
         print(f"attest: {error}", file=sys.stderr)
         return 1
@@ -47,8 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="attest", description="Land what sources say, and ask why it is believed.")
-    parser.add_argument("--project-dir", type=Path, default=Path(), help="the dbt project (default: this folder)")
-    parser.add_argument("--target", help="the profile's output (default: the profile's own choice)")
+    parser.add_argument(
+        "--project-dir", type=Path, default=Path(), metavar="DIR", help="the dbt project (default: this folder)"
+    )
+    parser.add_argument("--target", metavar="NAME", help="the profile's output (default: the profile's own choice)")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     land = commands.add_parser(
@@ -75,7 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
     land.add_argument(
         "--scope", action="append", default=[], metavar="VALUE", help="what the snapshot covers, if not all; may repeat"
     )
-    land.set_defaults(run=run_land)
+    land.set_defaults(run="land")
 
     capture = commands.add_parser(
         "capture",
@@ -86,7 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     capture.add_argument("feed", metavar="FEED", help="a feed of seeds/feeds.csv whose format is capture")
     capture.add_argument("--restart", action="store_true", help="do not go on from what an earlier call left")
-    capture.set_defaults(run=run_capture)
+    capture.set_defaults(run="capture")
 
     add_stream(commands)
 
@@ -98,7 +88,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     release.add_argument("feed", metavar="FEED", help="a feed of seeds/feeds.csv")
     release.add_argument("--landing", metavar="ID", help="one landing of it only, as the table names it")
-    release.set_defaults(run=run_release)
+    release.set_defaults(run="release")
 
     gate = commands.add_parser(
         "gate",
@@ -107,7 +97,7 @@ def build_parser() -> argparse.ArgumentParser:
         "What a landing measures may make it worse: see the model feed_verdicts.",
     )
     gate.add_argument("feed", metavar="FEED", nargs="?", help="one feed (default: all)")
-    gate.set_defaults(run=run_gate)
+    gate.set_defaults(run="gate")
 
     add_marks(commands)
 
@@ -124,7 +114,7 @@ def build_parser() -> argparse.ArgumentParser:
     why.add_argument(
         "--html", type=Path, metavar="FILE", help="write all of it as one page to keep: evidence, beliefs and reasons"
     )
-    why.set_defaults(run=run_why)
+    why.set_defaults(run="why")
 
     preview = commands.add_parser(
         "preview",
@@ -137,7 +127,7 @@ def build_parser() -> argparse.ArgumentParser:
     preview.add_argument(
         "--seeds", type=Path, metavar="DIR", help="where the edited precedence.csv and attribute_groups.csv are"
     )
-    preview.set_defaults(run=run_preview)
+    preview.set_defaults(run="preview")
 
     reproduce = commands.add_parser(
         "reproduce",
@@ -146,7 +136,7 @@ def build_parser() -> argparse.ArgumentParser:
         "compare the sum of every byte with what it stamped. Exit code 1 if they differ.",
     )
     reproduce.add_argument("basis", metavar="BASIS_ID", help="a basis_id of the entity's bases, such as customer_bases")
-    reproduce.set_defaults(run=run_reproduce)
+    reproduce.set_defaults(run="reproduce")
 
     publish = commands.add_parser(
         "publish",
@@ -156,7 +146,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     publish.add_argument("entity", metavar="ENTITY", help="as in dbt_project.yml, such as customer")
     publish.add_argument("--day", type=day, metavar="DAY", help="such as 2026-03-01, in UTC (default: yesterday)")
-    publish.set_defaults(run=run_publish)
+    publish.set_defaults(run="publish")
 
     maintain = commands.add_parser(
         "maintain",
@@ -170,7 +160,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--keep-days", type=int, default=30, metavar="N", help="how far back a version can be asked (default: 30)"
     )
     maintain.add_argument("--plan", action="store_true", help="print what would be done, and do nothing")
-    maintain.set_defaults(run=run_maintain)
+    maintain.set_defaults(run="maintain")
     return parser
 
 
@@ -207,7 +197,7 @@ def add_stream(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     stream.add_argument(
         "--then-build", action="store_true", help="after each batch, build what the feed reaches, in this process"
     )
-    stream.set_defaults(run=run_stream)
+    stream.set_defaults(run="stream")
 
 
 def add_marks(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -221,21 +211,21 @@ def add_marks(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     mark.add_argument(
         "--keep-landing", action="store_true", help="leave out this partition alone: what lands since counts"
     )
-    mark.set_defaults(run=run_mark)
+    mark.set_defaults(run="mark")
     resume = commands.add_parser(
         "resume",
         help="let what a feed landed since a mark count; the partition stays bad",
         description="Let in what was held since a partition was marked, and what lands from now on, such as its "
         "correction. The partition itself stays left out.",
     )
-    resume.set_defaults(run=run_clear, landing_only=True)
+    resume.set_defaults(run="clear", landing_only=True)
     unmark = commands.add_parser(
         "unmark",
         help="say that a partition is good after all",
         description="Clear a mark: the next build has the partition, and all that was held since, as if it had never "
         "been marked. What was known in between stays on record.",
     )
-    unmark.set_defaults(run=run_clear, landing_only=False)
+    unmark.set_defaults(run="clear", landing_only=False)
     for command in (mark, resume, unmark):
         command.add_argument("feed", metavar="FEED", help="a feed of seeds/feeds.csv, or a table such as customer_days")
         command.add_argument("partition", metavar="PARTITION", help=partition)
@@ -251,7 +241,7 @@ def add_marks(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     marks.add_argument(
         "--affected", action="store_true", help="with the entities, models and published days to be made good"
     )
-    marks.set_defaults(run=run_marks)
+    marks.set_defaults(run="marks")
 
 
 def instant(text: str) -> datetime:
@@ -277,409 +267,6 @@ def duration(text: str) -> timedelta:
         return read_duration(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def run_land(project: Project, options: argparse.Namespace) -> int:
-    from attest.detect import inspector_of  # noqa: PLC0415 (Spark is slow to start)
-    from attest.land import land  # noqa: PLC0415
-    from attest.marks import standing_marks  # noqa: PLC0415
-    from attest.session import open_lake  # noqa: PLC0415
-    from attest.stage import Snapshot, found, new_delivery  # noqa: PLC0415
-
-    feeds = feeds_of(project.root)
-    feed = find_feed(feeds, options.feed)
-    found(options.paths)
-    spark = open_lake(project)
-    inspector = inspector_of(spark, project, feed, feeds)
-    delivery = new_delivery(
-        run_id=options.run_id,
-        arrived_at=options.arrived_at,
-        as_of=options.as_of,
-        snapshot=Snapshot(complete=options.complete, expected=options.expected, scopes=tuple(options.scope)),
-    )
-    left_out = [mark.partition for mark in standing_marks(spark, project, feed.name) if mark.partition]
-    landing = land(
-        spark,
-        feed=feed,
-        table=f"{project.schema}.landing_{feed.name}",
-        paths=options.paths,
-        delivery=replace(delivery, inspect=inspector, left_out=left_out),
-        say=lambda text: print(text, file=sys.stderr),
-    )
-    print_landing(feed.name, landing)
-    if not landing.landings:
-        print(f"{feed.name}: nothing new; run {delivery.run_id} landed this before")
-    is_backward = any(one.capture and one.capture["status"] == BACKWARD for one in landing.landings)
-    is_held = tell_held(spark, project, feed.name, landing)
-    return 1 if landing.refused or is_backward or is_held or inspector.marked else 0
-
-
-def tell_held(spark: SparkSession, project: Project, feed: str, landed: Landed) -> bool:
-    """Whether what landed is held because a partition of its feed is marked; then everyone is told."""
-    from attest.alerts import Alert, raise_alert  # noqa: PLC0415
-    from attest.marks import SINCE, shown, standing_marks  # noqa: PLC0415
-
-    own = {landing.landing_id for landing in landed.landings}
-    standing = standing_marks(spark, project, feed) if own else []
-    by_check = {f"{mark.mark_id}{SINCE}" for mark in standing if mark.partition in own}
-    found = [mark for mark in standing if mark.since is not None and mark.mark_id not in by_check]
-    for mark in found[:1]:
-        message = (
-            f"{landed.records} records landed and are held: a partition was marked bad by {mark.marked_by} at "
-            f"{shown(mark.marked_at)} ({mark.reason}). See `attest marks {feed}`, "
-            "then `attest resume` or `attest unmark`"
-        )
-        raise_alert(spark, project.schema, Alert("held", feed, landed.landings[0].landing_id, message))
-    return bool(found)
-
-
-def run_capture(project: Project, options: argparse.Namespace) -> int:
-    from attest.fetch import Tools, capture, read_endpoint  # noqa: PLC0415
-
-    feed = find_feed(feeds_of(project.root), options.feed)
-    if feed.format != "capture":
-        raise ContractError(f"The format of {feed.name} is {feed.format}, so it is not captured. Land its files.")
-    tools = Tools(say=lambda text: print(text, file=sys.stderr))
-    folder, why = capture(read_endpoint(project.root, feed.name), feed, tools=tools, restart=options.restart)
-    if why is not None:
-        print(f"attest: {feed.name}: {why}. {folder} says that it is incomplete.", file=sys.stderr)
-        return 1
-    print(folder)
-    return 0
-
-
-def print_status(feed: str, capture: Mapping[str, Any] | None) -> None:
-    """What the ledger says of a capture; what it does not let through is evidence and feeds nothing."""
-    if capture is not None and capture["status"] != PENDING:
-        print(f"{feed}: {capture['path']}: {capture['status']}: {capture['why']}", file=sys.stderr)
-
-
-def print_landing(feed: str, landed: Landed) -> None:
-    """What became of each record; what needs somebody goes to the error stream."""
-    for error in landed.refused:
-        print(f"attest: {error}", file=sys.stderr)
-    quarantined = landed.quarantined.total()
-    for one in landed.first_quarantined:
-        print(f"{one.file}, line {one.line}: {one.reason}: {one.detail}", file=sys.stderr)
-    if quarantined > len(landed.first_quarantined):
-        print(f"… and {quarantined - len(landed.first_quarantined)} more, all in quarantine", file=sys.stderr)
-    for landing in landed.landings:
-        print_status(feed, landing.capture)
-        print_notes(feed, landing)
-        bad, is_skipped = landing.quarantined, landing.capture and landing.capture["status"] != PENDING
-        parts = [
-            f"{landing.accepted} {'skipped' if is_skipped else 'accepted'}",
-            f"{bad.total()} in quarantine{counted(bad)}",
-        ]
-        parts += [f"{why.total()} {status}{counted(why)}" for status, why in landing.set_aside.items() if why]
-        print(f"{feed}: landed {landing.records} records in one commit ({', '.join(parts)})")
-
-
-def print_notes(feed: str, landing: Landing) -> None:
-    """What somebody should look at, though it landed."""
-    print_verdict(feed, landing.verdict)
-    for change in landing.new_schemas:
-        print(f"{feed}: its table changed: {change}. See that contract and mapping still hold", file=sys.stderr)
-    for column, records in landing.told.defaulted.items():
-        print(
-            f"{feed}: {column} has its default in {records} records, which may stand for null. Set the converter's "
-            "replace.null.with.default to false, then promise nulls as kept",
-            file=sys.stderr,
-        )
-
-
-def counted(reasons: Mapping[str, int]) -> str:
-    return ": " + ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items())) if reasons else ""
-
-
-def run_stream(project: Project, options: argparse.Namespace) -> int:
-    from attest.detect import inspector_of  # noqa: PLC0415
-    from attest.session import open_lake  # noqa: PLC0415
-    from attest.stream import Batch, Stream, follow, read_options  # noqa: PLC0415
-
-    feeds = feeds_of(project.root)
-    feed = find_feed(feeds, options.feed)
-    spark = open_lake(project)
-    inspector = inspector_of(spark, project, feed, feeds)
-    stream = Stream(
-        feed=feed,
-        table=f"{project.schema}.landing_{feed.name}",
-        checkpoint=options.checkpoint or checkpoint_of(project, feed.name),
-        path=options.path,
-        source=options.source,
-        options=read_options(options.options) if options.options else {},
-        watermark=options.watermark,
-        every=None if options.available_now else options.every,
-        inspect=inspector,
-    )
-    landed: list[int] = []
-    refused: list[str] = []
-    held: list[bool] = []
-
-    def after(batch: Batch) -> None:
-        refused.extend(map(str, batch.landed.refused))
-        landed.append(batch.landed.records)
-        print_landing(feed.name, batch.landed)
-        held.append(tell_held(spark, project, feed.name, batch.landed))
-        if options.then_build:
-            build_what_it_reaches(project, feed.name, target=options.target)
-        sys.stdout.flush()
-
-    try:
-        follow(spark, stream, after=after)
-    except KeyboardInterrupt:
-        print(f"{feed.name}: stopped; the next start goes on from here")
-    if not any(landed):
-        print(f"{feed.name}: nothing new")
-    return 1 if refused or any(held) or inspector.marked else 0
-
-
-def checkpoint_of(project: Project, feed: str) -> str:
-    """Beside the tables, one a feed and schema; where the lake is not ours, somebody must say."""
-    if LAKE not in project.parameters:
-        raise StreamError("There is no lake of ours to keep a checkpoint in. Name a folder with --checkpoint.")
-    return str(Path(project.parameters[LAKE]) / "streams" / project.schema / feed)
-
-
-def build_what_it_reaches(project: Project, feed: str, *, target: str | None) -> None:
-    from dbt.cli.main import dbtRunner  # noqa: PLC0415
-
-    asked = ["build", "--select", f"landing_{feed}+", "--exclude-resource-type", "unit_test"]
-    built = dbtRunner().invoke([*asked, *places(project, target)])
-    if not built.success:
-        raise StreamError(
-            f"{feed}: the batch is landed, but dbt build failed. Mend what it says and start the stream again."
-        )
-
-
-def places(project: Project, target: str | None) -> list[str]:
-    profiles = os.environ.get("DBT_PROFILES_DIR", str(project.root))
-    return ["--project-dir", str(project.root), "--profiles-dir", profiles, *(["--target", target] if target else [])]
-
-
-def run_release(project: Project, options: argparse.Namespace) -> int:
-    from attest.land import Landed, held_landings, release  # noqa: PLC0415
-    from attest.marks import standing_marks  # noqa: PLC0415
-    from attest.session import open_lake  # noqa: PLC0415
-
-    feed = find_feed(feeds_of(project.root), options.feed)
-    spark = open_lake(project)
-    table = f"{project.schema}.landing_{feed.name}"
-    held = held_landings(spark, table, landing_id=options.landing)
-    if not held:
-        print(f"{feed.name}: nothing is held" + (f" of landing {options.landing}" if options.landing else ""))
-        return 0
-    is_held = False
-    bad = {mark.partition for mark in standing_marks(spark, project, feed.name)}
-    for one in held:
-        if one.landing_id in bad:
-            print(f"{feed.name}: landing {one.landing_id} is marked bad, so nothing of it is released", file=sys.stderr)
-            continue
-        landing = release(spark, feed=feed, table=table, held=one)
-        print(f"{feed.name}: landing {one.landing_id}: released {landing.records} of {one.records} records")
-        print_notes(feed.name, landing)
-        is_held |= bool(landing.records) and tell_held(spark, project, feed.name, Landed([landing]))
-    return 1 if is_held else 0
-
-
-def run_gate(project: Project, options: argparse.Namespace) -> int:
-    feeds = feeds_of(project.root)
-    for feed in [find_feed(feeds, options.feed)] if options.feed else feeds.values():
-        verdict = judge(feed, {})
-        print(f"{feed.name}: {verdict.name}")
-        for reason in verdict.reasons:
-            print(f"  {reason}")
-    return 0
-
-
-def print_verdict(feed: str, verdict: Verdict | None) -> None:
-    """Said only where not everything landed goes its usual way."""
-    if verdict is not None and verdict.name != DEFENSIBLE:
-        print(f"{feed}: the gate says {verdict.name}", file=sys.stderr)
-        for reason in verdict.reasons:
-            print(f"  {reason}", file=sys.stderr)
-
-
-def run_why(project: Project, options: argparse.Namespace) -> int:
-    from attest.page import page  # noqa: PLC0415
-    from attest.session import open_lake  # noqa: PLC0415
-    from attest.why import explain, open_case  # noqa: PLC0415
-
-    if options.html is not None:
-        refuse_bad_place(options.html)
-    spark = open_lake(project)
-    case = open_case(
-        spark, project, entity=options.entity, key=options.key, as_at=options.as_at, known_at=options.known_at
-    )
-    if options.html is None:
-        print(explain(spark, project, case))
-        return 0
-    options.html.write_text(page(spark, project, case), encoding="utf-8")
-    print(f"wrote {options.html}: open it in a browser; it needs nothing else")
-    return 0
-
-
-def refuse_bad_place(file: Path) -> None:
-    """Said before anything is computed."""
-    if file.is_dir():
-        raise OutputError(f"{file} is a folder. Name the file in it.")
-    if not file.parent.is_dir():
-        raise OutputError(f"There is no folder {file.parent} to write {file.name} to. Make it first.")
-    if not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise OutputError(f"{file} may not be written. Name another, or change who may.")
-
-
-def run_mark(project: Project, options: argparse.Namespace) -> int:
-    from attest import marks  # noqa: PLC0415
-    from attest.alerts import Alert, raise_alert  # noqa: PLC0415
-    from attest.session import open_lake  # noqa: PLC0415
-
-    word = marks.Word(whoever(options.by), options.reason)
-    marks.require_word(word)
-    spark = open_lake(project)
-    target = marks.find_target(spark, project, options.feed)
-    partitions = marks.partitions_named(spark, project, target, options.partition)
-    stops = not (options.keep_landing or target.is_published)
-    marks.set_marks(spark, project, target.name, partitions, word, stops_landing=stops)
-    told = True
-    for partition in partitions:
-        message = f"{partition} was marked bad by {word.by}: {word.reason}"
-        told &= raise_alert(spark, project.schema, Alert("marked", target.name, partition, message))
-    if not target.is_published:
-        print(f"{target.name}: the next `dbt build` leaves out {', '.join(partitions)}")
-    if stops:
-        print(f"{target.name}: what lands from now on is held, until `attest resume` or `attest unmark`")
-    return 0 if told else 1
-
-
-def run_clear(project: Project, options: argparse.Namespace) -> int:
-    from attest import marks  # noqa: PLC0415
-    from attest.alerts import Alert, raise_alert  # noqa: PLC0415
-    from attest.session import open_lake  # noqa: PLC0415
-
-    word = marks.Word(whoever(options.by), options.reason)
-    marks.require_word(word)
-    spark = open_lake(project)
-    target = marks.find_target(spark, project, options.feed)
-    standing = {mark.partition for mark in marks.standing_marks(spark, project, target.name)}
-    # A check marks a landing before it is there; if it never came, only the mark knows its name.
-    named = [options.partition] if options.partition in standing else None
-    partitions = named or marks.partitions_named(spark, project, target, options.partition)
-    marks.clear_marks(spark, project, target.name, partitions, word, landing_only=options.landing_only)
-    kind, what = ("resumed", "landing goes on beside") if options.landing_only else ("cleared", "the mark is gone of")
-    message = f"{what} {', '.join(partitions)}, by {word.by}: {word.reason}"
-    told = raise_alert(spark, project.schema, Alert(kind, target.name, partitions[0], message))
-    if not target.is_published:
-        print(f"{target.name}: the next `dbt build` has what was held")
-    return 0 if told else 1
-
-
-def whoever(named: str | None) -> str:
-    """Who calls, where nobody else is named."""
-    if named is not None:
-        return named
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return ""
-
-
-def run_marks(project: Project, options: argparse.Namespace) -> int:
-    from attest import marks  # noqa: PLC0415
-    from attest.session import open_lake  # noqa: PLC0415
-
-    spark = open_lake(project)
-    if options.feed is not None:
-        marks.find_target(spark, project, options.feed)
-    ever = sorted(marks.read_marks(spark, project).collect(), key=lambda one: (one.marked_at, one.mark_id))
-    found = [
-        mark
-        for mark in ever
-        if mark.partition is not None and options.feed in (None, mark.feed) and (options.all or mark.cleared_at is None)
-    ]
-    stops = [mark for mark in ever if mark.since is not None and mark.cleared_at is None]
-    stopped = {mark.mark_id.removesuffix(marks.SINCE) for mark in stops}
-    for mark in found:
-        print(f"{mark.feed} {mark.partition}")
-        print(f"  marked bad by {mark.marked_by} ({mark.set_by}) at {marks.shown(mark.marked_at)}: {mark.reason}")
-        if mark.mark_id in stopped:
-            print("  its feed is stopped: what lands is held")
-        if mark.cleared_at is not None:
-            print(f"  cleared by {mark.cleared_by} at {marks.shown(mark.cleared_at)}: {mark.cleared_because}")
-        if options.affected:
-            print_affected(spark, project, mark, target=options.target)
-    if not found:
-        print("nothing is marked" + (f" of {options.feed}" if options.feed else ""))
-    return 0
-
-
-def print_affected(spark: SparkSession, project: Project, mark: Any, *, target: str | None) -> None:
-    from attest.marks import affected, published_tables  # noqa: PLC0415
-
-    if mark.feed in published_tables(spark, project):
-        print(f"  published day {mark.feed} {mark.partition}")
-        return
-    found = affected(spark, project, mark, models_of(project, mark.feed, target=target))
-    print(f"  {found.held} rows of evidence are left out")
-    for key in found.keys:
-        print(f"  entity {found.entity} {key}")
-    if found.more_keys:
-        print(f"  … and {found.more_keys:,} more; {found.entity}_assertions has them by landing_id and source_path")
-    for model in found.models:
-        print(f"  model {model}")
-    for published in found.days:
-        print(f"  published day {found.entity}_days {published}")
-
-
-def models_of(project: Project, feed: str, *, target: str | None) -> list[str]:
-    """The models that are made of what a feed lands, by dbt's own graph."""
-    from dbt.cli.main import dbtRunner  # noqa: PLC0415
-
-    asked = ["ls", "--select", f"landing_{feed}+", "--resource-type", "model", "--output", "name"]
-    with contextlib.redirect_stdout(io.StringIO()):
-        done = dbtRunner().invoke(["--quiet", *asked, *places(project, target)])
-    if not done.success:
-        raise ContractError("dbt cannot read the project, so nobody knows its models. Mend what `dbt parse` says.")
-    return sorted(str(name) for name in done.result if name != f"landing_{feed}")
-
-
-def run_publish(project: Project, options: argparse.Namespace) -> int:
-    from attest.publish import publish  # noqa: PLC0415
-    from attest.session import open_lake  # noqa: PLC0415
-
-    print(publish(open_lake(project), project, entity=options.entity, day=options.day))
-    return 0
-
-
-def run_preview(project: Project, options: argparse.Namespace) -> int:
-    from attest.preview import preview  # noqa: PLC0415
-    from attest.session import open_lake  # noqa: PLC0415
-
-    seeds = options.seeds or project.root / "seeds"
-    print(preview(open_lake(project), project, entities=options.entities, seeds=seeds))
-    return 0
-
-
-def run_reproduce(project: Project, options: argparse.Namespace) -> int:
-    from attest.basis import reproduce  # noqa: PLC0415
-    from attest.session import open_lake  # noqa: PLC0415
-
-    found = reproduce(open_lake(project), project, options.basis)
-    print(found.text)
-    return 0 if found.is_same else 1
-
-
-def run_maintain(project: Project, options: argparse.Namespace) -> int:
-    from attest.maintain import maintain, plan  # noqa: PLC0415
-    from attest.session import open_lake  # noqa: PLC0415
-
-    spark = open_lake(project)
-    tables = plan(spark, project.schema, names=options.tables, days=options.keep_days)
-    for table in tables:
-        print(table)
-    for done in () if options.plan else maintain(spark, tables):
-        print(done, flush=True)
-    return 0
 
 
 if __name__ == "__main__":

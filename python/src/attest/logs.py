@@ -8,8 +8,8 @@ from dataclasses import replace
 from pyspark.sql import SparkSession
 
 from attest import write
-from attest.build import Outcome
 from attest.news import NOT_YET, Note, standing
+from attest.order import Outcome
 from attest.retry import retried
 from attest.write import Table
 

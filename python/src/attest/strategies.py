@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from attest import write
-from attest.build import Outcome, elapsed
+from attest.build import elapsed
 from attest.errors import (
     ColumnsChangedError,
     DuplicateBusinessKeyError,
@@ -34,6 +34,7 @@ from attest.errors import (
 from attest.failpoints import reach
 from attest.kept import as_files
 from attest.news import Note, Standing, standing, version_at
+from attest.order import Outcome
 from attest.write import Table, Written
 
 ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,6})?)?(Z|[+-]\d{2}(:?\d{2})?)?)?", re.IGNORECASE)
