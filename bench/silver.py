@@ -141,9 +141,10 @@ def measure(spark: SparkSession, scratch: Path, entities: int) -> list[tuple[str
         ["--log-level", "none", "compile", "--inline", asked, "--project-dir", str(root), "--profiles-dir", str(root)]
     )
     sql = compiled.result.results[0].node.compiled_code
-    answers = spark.sql(sql)
+    # Every answer, whole; the usual sink for nothing cannot read a table with deletion vectors.
+    answers = spark.sql(sql).selectExpr("sum(xxhash64(*))")
     with seconds() as spent:
-        answers.write.format("noop").mode("overwrite").save()
+        answers.collect()
     tell("belief_as_of everyone", spent[0])
     whys: list[float] = []
     for key in ("C1", "C2", "C3", "C4"):

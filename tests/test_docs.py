@@ -54,7 +54,7 @@ def add_to_landings(project: Path, landing: str) -> None:
 def add_feed(project: Path, feed: str, how_to: str) -> str:
     """What the how-to says to write before the rules, written; its row of `precedence.csv`."""
     contract_row, promises, rule_row = (block for block in fences(how_to) if "," in block)
-    bronze, landing = project / "models/bronze/customer", project / "models/landing"
+    bronze, landing = project / "models/bronze/customer", project / "models/landing/feeds"
     (project / f"examples/{feed}.jsonl").write_text(fences(how_to, "json")[0])
     for name, block in (("feeds", contract_row), ("promises", promises)):
         with (project / f"seeds/{name}.csv").open("a") as seed:
@@ -204,7 +204,7 @@ def test_the_how_to_adds_an_entity_to_a_lake_that_is_built(
             file.write(rows)
     landing, mapping, _ = fences(how_to, "sql")
     add_to_landings(project, "landing_offices")
-    (project / "models/landing/landing_offices.sql").write_text(landing)
+    (project / "models/landing/feeds/landing_offices.sql").write_text(landing)
     subprocess.run(["sh", "-e", "-c", *fences(how_to, "sh")], cwd=project, check=True)
     (project / "models/bronze/office/office_from_offices.sql").write_text(mapping)
     (project / "examples/offices.jsonl").write_text(fences(how_to, "json")[0])
@@ -222,6 +222,41 @@ def test_the_how_to_adds_an_entity_to_a_lake_that_is_built(
     assert now == {"O-7": ("Leeds", "0113 496 0999"), "O-9": ("York", "01904 496 000")}
     written = [file.name for file in (project / "models").rglob("office_*") if "account" in file.read_text()]
     assert written == [], "what is copied from another entity speaks of this one alone"
+
+
+def test_the_how_to_changes_a_schema_and_no_version_opens(
+    spark: SparkSession, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The desk's new file is held until the contract knows it; old hashes stay, and so do old versions."""
+    how_to = "docs/change_a_schema.md"
+    versions = "select bk, version, attr_hash, effective_from from {}.office_timeline order by bk, version".format
+    before = spark.sql(versions(SCHEMA)).collect()
+    (project / "examples/offices_2.jsonl").write_text(fences(how_to, "json")[0])
+    land, *rest = commands(how_to)
+    typed(land)
+    assert "unknown" in capsys.readouterr().out
+    settings, mapping = project / "dbt_project.yml", project / "models/bronze/office/office_from_offices.sql"
+    settings.write_text(
+        settings.read_text().replace(
+            "          phone: string\n", f"          phone: string\n{fences(how_to, 'yaml')[0]}"
+        )
+    )
+    contract_row, groups = (block for block in fences(how_to) if "," in block)
+    feeds = project / "seeds/feeds.csv"
+    feeds.write_text(re.sub(r"^offices,.*\n", lambda _: contract_row, feeds.read_text(), flags=re.MULTILINE))
+    with (project / "seeds/attribute_groups.csv").open("a") as seed:
+        seed.write(groups)
+    mentions = r"{{ mentions\(.*\) \| indent\(4\) }},\n"
+    mapping.write_text(re.sub(mentions, lambda _: fences(how_to, "sql")[0], mapping.read_text()))
+    typed(["attest", "release", "offices"])
+    for words in rest:
+        typed(words, *(OFFICE if words == ["dbt", "build"] else ()))
+    told = capsys.readouterr().out
+    for line in ("manager +R. Amin", "phone +0113 496 0555", "floors +3", "city +Leeds"):
+        assert re.search(rf"^  {line} +PROPERTY", told, re.MULTILINE), line
+    after = spark.sql(versions(SCHEMA)).collect()
+    assert [row for row in after if row in before] == before
+    assert [(row.bk, row.version) for row in after if row not in before] == [("O-7", 3)]
 
 
 def test_the_how_to_adds_a_feed_to_a_lake_that_is_built(spark: SparkSession, typed: Typed, project: Path) -> None:
@@ -365,3 +400,22 @@ def test_a_landing_table_made_anew_takes_nothing_from_the_evidence(
     typed(["attest", "land", "worked", "examples/worked/12_4_7.jsonl"])
     dbt("run", *CUSTOMER, schema=SCHEMA, project=project)
     assert spark.table(f"{SCHEMA}.customer_assertions").count() == before + 4
+
+
+def test_every_command_of_the_page_of_marks_runs(
+    spark: SparkSession, typed: Typed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the bad drop to its correction, and what is believed after each build."""
+    names = f"select bk, name from {SCHEMA}.customer_current where bk in ('C500', 'C501')"
+    believed, told = [], []
+    for words in commands("docs/marks.md"):
+        capsys.readouterr()
+        typed(words, *CUSTOMER, "--exclude-resource-type", "test")
+        told.append(capsys.readouterr().out)
+        if words == ["dbt", "build"]:
+            believed.append(dict(map(tuple, spark.sql(names).collect())))
+    wrong = {"C500": "Test Test", "C501": "Foo Bar"}
+    assert believed == [wrong, {}, {"C500": "Ada Berg"}, wrong | {"C500": "Ada Berg"}]
+    [affected] = [text for text in told if "entity customer C501" in text]
+    assert "published day customer_days 2026-03-05" in affected
+    assert "model customer_belief" in affected
