@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -116,6 +117,11 @@ def is_shown(example: str, now: str) -> None:
     if os.environ.get("REWRITE_EXAMPLES"):
         kept.write_text(now, encoding="utf-8")
     assert kept.read_text(encoding="utf-8") == now, f"{example} is out of date: run this test with REWRITE_EXAMPLES=1"
+
+
+def test_the_reference_says_what_the_code_says() -> None:
+    for name, now in runpy.run_path(str(ROOT / "python/reference.py"))["pages"]().items():
+        assert (ROOT / "docs/reference" / name).read_text(encoding="utf-8") == now, f"{name}: run `make reference`"
 
 
 def test_the_preview_that_is_shown_is_what_comes_out(

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from engine import ROOT
 from test_docs import commands
 
 PAGE = "docs/package.md"
+# As they are named in a licence field, or after the last :: of a classifier.
+PERMISSIVE = r"0?BSD|MIT|Apache|Artistic|CC0|CNRI-Python|MPL|Mozilla|Python Software|PSF|Zlib"
 # Types commands in one process, so that Spark starts once; says which attest it was that ran them.
 TYPING = """
 import json, sys
@@ -83,3 +86,25 @@ def test_a_second_project_builds_with_the_wheel_and_the_dbt_package(wheel: Path,
     assert re.search(r"^  phone +0113 496 0999 +PROPERTY", ran.stdout, re.MULTILINE)
     assert "## office: 2 known" in ran.stdout
     assert "Nothing changes" in ran.stdout
+
+
+def licences(package: Distribution) -> list[str]:
+    """What may be chosen of: an expression's alternatives, or its classifiers, or what its field says."""
+    said = package.metadata
+    if "License-Expression" in said:
+        return str(said["License-Expression"]).split(" OR ")
+    classifiers = [one.split(" :: ")[-1] for one in said.get_all("Classifier") or () if one.startswith("License ::")]
+    return classifiers or str(said["License"]).split(" OR ")
+
+
+def is_permissive(licence: str) -> bool:
+    """Each part of it: what is `MPL-2.0 AND MIT` is both."""
+    return all(re.search(PERMISSIVE, part) for part in licence.split(" AND "))
+
+
+def test_everything_installed_has_a_permissive_licence() -> None:
+    assert not is_permissive("MIT AND GPL-2.0-only")
+    assert not is_permissive("GNU General Public License (GPL)")
+    found = {package.metadata["Name"]: licences(package) for package in distributions()}
+    assert len(found) > 50
+    assert {name: said for name, said in found.items() if not any(map(is_permissive, said))} == {}

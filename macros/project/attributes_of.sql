@@ -20,6 +20,13 @@
         ~ declared | join(', ') ~ "."
     ) }}
 {%- endif -%}
-{{ return(declared.get(entity, {})) }}
+{%- set declaration = declared.get(entity, {}) -%}
+{%- for name in declaration.get('attributes', {}) if not modules.re.fullmatch('[A-Za-z_][A-Za-z0-9_]*', name) -%}
+    {{ exceptions.raise_compiler_error(
+        "Attribute '" ~ name ~ "' of " ~ entity ~ " would be a column by that name. Give it letters, digits and _ in dbt_project.yml, "
+        ~ "and let the feed's mapping rename it."
+    ) }}
+{%- endfor -%}
+{{ return(declaration) }}
 
 {%- endmacro %}

@@ -19,7 +19,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from decimal import Context, Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from attest.contract import CAPTURE_MODES, FULL, Feed
+from attest.digits import Digits, canonical, read_exactly, written
 from attest.errors import CaptureError, LandingError
 from attest.formats import (
     BLANK,
@@ -318,7 +319,7 @@ def read_beside(record: str, feed: Feed, about: About) -> Read:
 
 def record_in(envelope: str) -> str:
     """The record of an envelope, digit by digit as it stands there."""
-    members = json.loads(envelope, parse_int=Digits, parse_float=Digits)
+    members = read_exactly(envelope)
     return written(members["record"])
 
 
@@ -326,36 +327,6 @@ CAPTURE = Format(read_captured, read_again)
 
 
 # The sum of its content: the same records have the same, however they are packed and in whichever order they came.
-
-
-class Digits(str):
-    """A number as it was written."""
-
-
-def written(value: Any, *, canonical: bool = False) -> str:
-    """A value as JSON, as it was written; canonical: members by name, and one form a number."""
-    if isinstance(value, Digits):
-        return number(value) if canonical else value
-    if isinstance(value, dict):
-        members = sorted(value.items()) if canonical else value.items()
-        return (
-            "{" + ", ".join(f"{json.dumps(name)}: {written(one, canonical=canonical)}" for name, one in members) + "}"
-        )
-    if isinstance(value, list):
-        return "[" + ", ".join(written(one, canonical=canonical) for one in value) + "]"
-    return json.dumps(value)
-
-
-def number(digits: str) -> str:
-    """As Python's own JSON writes it, unless it has digits that a float would lose: those all count."""
-    try:
-        exact = Decimal(digits)
-        if digits.lstrip("-").isdigit():
-            return str(int(exact))
-        short = repr(float(digits))
-        return short if Decimal(short) == exact else str(exact.normalize(Context(prec=len(digits))))
-    except (InvalidOperation, OverflowError, ValueError):
-        return digits
 
 
 def content_sum(records: Iterable[str], feed: Feed) -> str:
@@ -370,13 +341,13 @@ def content_sum(records: Iterable[str], feed: Feed) -> str:
 
 def canonical_line(record: str, feed: Feed) -> tuple[list[str], str]:
     try:
-        members = json.loads(record, parse_int=Digits, parse_float=Digits)
+        members = read_exactly(record)
     except (ValueError, RecursionError):
         return [], record
     if not isinstance(members, dict):
         return [], record
     key = [str(members.get(name, "")) for name in feed.key_fields]
-    return key, written(members, canonical=True)
+    return key, written(canonical(members))
 
 
 def verified(capture: Capture, feed: Feed) -> Iterator[Row]:
@@ -498,7 +469,7 @@ def refuse_clock(target: Path) -> None:
 
 def write_records(path: Path, records: Sequence[str]) -> None:
     if path.suffix == ".parquet":
-        rows = [json.loads(record, parse_int=Digits, parse_float=Digits) for record in records]
+        rows = [read_exactly(record) for record in records]
         names = list(dict.fromkeys(name for row in rows for name in row))
         pq.write_table(pa.table({name: as_column([row.get(name) for row in rows]) for name in names}), path)
         return

@@ -27,6 +27,7 @@ from attest.contract import (
     SNAPSHOT,
     Feed,
 )
+from attest.digits import Digits, compact
 from attest.record import (
     UNCHANGED,
     HeldError,
@@ -49,13 +50,7 @@ SEQUENCE = re.compile(r' *\[ *(?:null|"([0-9]+)") *, *(?:null|"([0-9]+)") *\] *'
 LAST_DIGITS = re.compile(r"[0-9]+$")
 
 
-class Written(str):
-    """A number with a point or an exponent, as it was written: no float ever touches it."""
-
-    __slots__ = ()
-
-
-DECODER = json.JSONDecoder(parse_float=Written, parse_constant=refuse_constant)
+DECODER = json.JSONDecoder(parse_float=Digits, parse_constant=refuse_constant)
 
 
 class Shape(NamedTuple):
@@ -144,7 +139,7 @@ def part(said: Any, name: str) -> Part:
             raise UnreadableError(
                 "malformed_event", f"has a {name} whose payload is no object: land the envelope whole"
             )
-        return Part(payload, schema if schema is None or isinstance(schema, str) else as_json(schema))
+        return Part(payload, schema if schema is None or isinstance(schema, str) else compact(schema))
     return Part(said, None)
 
 
@@ -319,12 +314,12 @@ def decode(row: Mapping[str, Any], shape: Shape, unchanged: frozenset[str]) -> d
             try:
                 fields[name] = decoders[name](value)
             except (ValueError, TypeError, KeyError, OverflowError, NoBase64Error):
-                if as_json(value) in unchanged:
+                if compact(value) in unchanged:
                     fields[name] = UNCHANGED
                     continue
                 raise UnreadableError(
                     "unreadable_value",
-                    f"{name} is {shown(as_json(value))}, which its schema calls {shape.columns[name]}: "
+                    f"{name} is {shown(compact(value))}, which its schema calls {shape.columns[name]}: "
                     "see that the event and its schema belong together",
                 ) from None
         elif value.__class__ is str:
@@ -332,7 +327,7 @@ def decode(row: Mapping[str, Any], shape: Shape, unchanged: frozenset[str]) -> d
         elif value is True or value is False:
             fields[name] = "true" if value else "false"
         elif isinstance(value, (dict, list)):
-            text = as_json(value)
+            text = compact(value)
             fields[name] = UNCHANGED if text in unchanged else text
         else:
             fields[name] = str(value)
@@ -344,22 +339,7 @@ def placeholders(text: str) -> frozenset[str]:
     """Every form in which a connector says "unchanged": as the text, as bytes, in an array, in a map."""
     raw = text.encode()
     forms: tuple[Any, ...] = ([text], list(raw), {text: text})
-    return frozenset((text, b64encode(raw).decode(), raw.hex(), raw.hex().upper(), *map(as_json, forms)))
-
-
-def as_json(value: Any) -> str:
-    """A value as compact JSON, its numbers as they were written."""
-    if isinstance(value, Written):
-        return str(value)
-    if isinstance(value, dict):
-        return (
-            "{"
-            + ",".join(f"{json.dumps(name, ensure_ascii=False)}:{as_json(one)}" for name, one in value.items())
-            + "}"
-        )
-    if isinstance(value, list):
-        return "[" + ",".join(map(as_json, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    return frozenset((text, b64encode(raw).decode(), raw.hex(), raw.hex().upper(), *map(compact, forms)))
 
 
 def decimal(unscaled: str, scale: int) -> str:

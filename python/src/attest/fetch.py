@@ -22,8 +22,9 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attest.captures import RECORD_FORMATS, Answer, Asked, Digits, write_capture, written
+from attest.captures import RECORD_FORMATS, Answer, Asked, write_capture
 from attest.contract import CAPTURE_MODES, FULL, Feed
+from attest.digits import Digits, read_exactly, written
 from attest.errors import ContractError
 from attest.project import read_yaml, render
 from attest.stage import Say, silent
@@ -263,7 +264,7 @@ def ask_for_all(endpoint: Endpoint, feed: Feed, progress: Progress, tools: Tools
 
 def keep(progress: Progress, feed: Feed, record: str) -> bool:
     """Add a record; false if its entity has one already."""
-    members = json.loads(record, parse_int=Digits, parse_float=Digits)
+    members = read_exactly(record)
     named = [members.get(name) for name in feed.key_fields] if isinstance(members, dict) else [record]
     key, before = repr(named), len(progress.keys)
     progress.records.append(record)
@@ -380,7 +381,7 @@ def answer_of(endpoint: Endpoint, asks: str | None, now: datetime) -> Any:
             f"{endpoint.asked.api_endpoint} answers more than {MOST_BYTES:,} bytes: ask for smaller pages"
         )
     try:
-        return json.loads(body, parse_int=Digits, parse_float=Digits)
+        return read_exactly(body)
     except (ValueError, RecursionError):
         raise AgainError("answered what is no JSON") from None
 

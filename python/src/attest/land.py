@@ -348,7 +348,7 @@ def staging_folder(spark: SparkSession, table: str, delivery: Delivery) -> Itera
 
 
 def staging_place(spark: SparkSession, table: str) -> Path:
-    """A folder that this process and Spark's workers both see: beside the table, unless the environment names one."""
+    """A folder that this process and Spark's workers both see: the table's own, unless the environment names one."""
     named = os.environ.get(STAGING)
     if named:
         if not Path(named).is_dir():
@@ -362,7 +362,7 @@ def staging_place(spark: SparkSession, table: str) -> Path:
             f"{table} is at {place}, no folder of this machine. Nothing was landed; "
             f"name a folder that Spark's workers see too in {STAGING}."
         )
-    return Path(place.removeprefix("file:")).parent
+    return Path(place.removeprefix("file:"))
 
 
 # Captures: a landing each, all of a call in one commit.
