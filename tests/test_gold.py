@@ -258,6 +258,26 @@ def test_law_c2_a_fact_gets_the_version_that_covers_it_and_none_in_a_gap(
         assert found[fact] == ((want["version_sk"], want["sk"]) if want else (None, None)), (fact, key, at)
 
 
+def test_law_c2_a_fact_finds_its_version_among_ten_thousand_of_its_key(spark: SparkSession) -> None:
+    """Three seconds a version, of which every seventh leaves the last to nobody; a fact each second, from before."""
+    spark.sql(
+        """
+        select 'deep' as bk, 'S' as sk, cast(id + 1 as string) as version_sk, id + 1 as version,
+            timestamp_seconds(3 * id) as effective_from,
+            if(id = 9999, null, timestamp_seconds(3 * id + if(id % 7 = 0, 2, 3))) as effective_to
+        from range(10000)
+        """
+    ).createOrReplaceTempView("dimension")
+    spark.sql(
+        "select id as second, 'deep' as who, timestamp_seconds(id) as happened_at from range(-2, 30002)"
+    ).createOrReplaceTempView("facts")
+    found = spark.sql(engine.sql("as_of", facts="facts", dimension="dimension", found_by="who", called="it")).collect()
+    assert {row.second: row.it_version_sk for row in found} == {
+        second: None if second < 0 or (second // 3 % 7 == 0 and second % 3 == 2) else str(min(second // 3, 9999) + 1)
+        for second in range(-2, 30002)
+    }
+
+
 def journal(spark: SparkSession, run: int) -> list[dict[str, Any]]:
     """What the run adds to the audit, which it is added to."""
     told = spark.table("journal").toArrow() if run else None

@@ -51,14 +51,18 @@ def carried(history: History, move: Word, by: int) -> dict[str, str]:
 
 
 def told(history: History) -> dict[tuple[str, int], list[tuple[int, dict[str, str]]]]:
-    """For each move, what was carried over at each time that it became another, less what proved to be another's."""
+    """For each move, what was carried over at each time that it became another, less what proved to be another's.
+
+    What was carried over once stands until something else is, though its path was not known for a while.
+    """
     found: dict[tuple[str, int], list[tuple[int, dict[str, str]]]] = {}
     for move in (word for word in history if word.came_from is not None):
         steps: list[tuple[int, dict[str, str]]] = []
         in_the_end = carried(history, move, 20)
         for by in range(move.arrives, 20):
-            said = {name: text for name, text in carried(history, move, by).items() if name in in_the_end}
-            if said != (steps[-1][1] if steps else {}):
+            before = steps[-1][1] if steps else {}
+            said = before | {name: text for name, text in carried(history, move, by).items() if name in in_the_end}
+            if said != before:
                 steps.append((by, said))
         found[move.key, move.place] = steps
     return found
@@ -162,8 +166,9 @@ def derived(spark: SparkSession, made_by: Engine = OURS) -> Steps:
         assert len(row.source_sequence) == 2, "shorter than the sequence of the word that it goes before"
         assert (row.is_inferred, row.is_deleted, row.moved_from) == (True, False, None)
         steps = found.setdefault((name, key, int(row.source_sequence[1])), [])
-        if not steps or steps[-1][1] != row.mentions:
-            steps.append((by, row.mentions))
+        said = steps[-1][1] | row.mentions if steps else row.mentions
+        if not steps or steps[-1][1] != said:
+            steps.append((by, said))
     return found
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attest import build as building
-from attest import kept, write
+from attest import kept, keys, write
 from attest.build import build
 from attest.commits import location, newest
 from attest.empty import read_as_empty
@@ -68,7 +67,7 @@ def listening(spark: SparkSession) -> Iterator[None]:
 def test_law_b1_what_is_only_said_again_is_no_news_however_many_keys_there_are(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, few: int, here: int
 ) -> None:
-    monkeypatch.setattr(building, "FEW", few)
+    monkeypatch.setattr(keys, "FEW", few)
     monkeypatch.setattr(kept, "HERE", here)
     say(spark, LATER)
     done = build(spark, order())
@@ -155,3 +154,17 @@ def test_what_has_no_rows_costs_no_plan_until_it_has_some(spark: SparkSession) -
     write.append(spark, Table("listening.marked"), more, note=Note("marked"))
     assert read() == code
     assert spark.sql(code).collect() == []
+
+
+@pytest.mark.usefixtures("listening")
+def test_a_table_that_comes_of_rows_of_one_kind_is_not_computed_while_there_are_none(spark: SparkSession) -> None:
+    """Its code would tell of other rows, too, if anybody asked it."""
+    asked = json.loads(order(code=f"select * from {SAID} where n = 7"))
+    asked |= {"materialized": "by_difference", "only_with": "verdict = 'odd'"}
+    asked["table"] = {"name": "listening.of_odd", "key": "bk"}
+    assert build(spark, json.dumps(asked)).message.startswith("create: everything, 0 rows")
+    say(spark, LATER)
+    assert build(spark, json.dumps(asked)).message == "nothing new: 0 rows"
+    assert build(spark, json.dumps(asked)).message == "no news"
+    say(spark, [("c", "u", "3", "odd", 7)])
+    assert build(spark, json.dumps(asked)).rows == 3

@@ -89,10 +89,9 @@ def test_hostile_text_is_text_through_every_door(
 
     typed("mark", "worked", bad.name, "--reason", HOSTILE[1], "--by", HOSTILE[3])
     assert build(*BUILT[:2]) == everyone
+    assert HOSTILE[1] in typed("marks", "worked", "--affected")
     typed("unmark", "worked", bad.name, "--reason", HOSTILE[2], "--by", HOSTILE[4])
-    told = typed("marks", "worked", "--affected")
-    assert HOSTILE[1] in told
-    assert HOSTILE[2] in told
+    assert HOSTILE[1] not in typed("marks", "worked", "--affected")
 
 
 def test_questions_take_hostile_keys_as_they_are(spark: SparkSession, project: Path, dbt: Callable[..., Any]) -> None:

@@ -1,8 +1,9 @@
 {#
     Facts, each with the version that covers its instant: by key, and by the chunk of the key's versions that it falls in.
 
-        versions    [1 [2 … [64  |[65 … [128 |[129 …        a chunk is 64 versions of one key
-        fact                              x                 looks at one chunk
+        reaches     [1 …                        [4097 …      a reach is 64 chunks
+        chunks      [1 …  |[65 …  |[129 …       |            a chunk is 64 versions of one key
+        fact                         x                       finds its reach, its chunk, its version
 
     Law C2: half-open, so a fact at the instant of a change gets the version that begins there;
     in a gap it gets none. No fact meets more than 64 versions, however many its key has, and a
@@ -13,28 +14,50 @@
 
 {%- set chunk = 64 -%}
 
-with deep as (
+with chunks as (
 
     select
         bk,
-        array_sort(collect_list(effective_from)) as chunk_starts
+        cast((version - 1) div {{ chunk }} as int) as version_chunk,
+        cast((version - 1) div {{ chunk * chunk }} as int) as reach,
+        effective_from as chunk_from,
+        lead(effective_from) over (partition by bk order by version) as chunk_to
 
     from {{ dimension }}
     where version > {{ chunk }}
         and version % {{ chunk }} = 1
-    group by bk
+
+),
+
+reaches as (
+
+    select
+        bk,
+        reach,
+        chunk_from as reach_from,
+        lead(chunk_from) over (partition by bk order by reach) as reach_to
+
+    from chunks
+    where version_chunk % {{ chunk }} = 0
 
 ),
 
 placed as (
 
-    select /*+ broadcast(deep) */
+    select /*+ broadcast(reaches), broadcast(chunks) */
         facts.*,
-        if(deep.bk is null, 0, {{ attest.chunks_begun('deep.chunk_starts', 'facts.happened_at') | indent(8) }}) as version_chunk
+        coalesce(chunks.version_chunk, 0) as version_chunk
 
     from {{ facts }} as facts
-    left join deep
-        on facts.{{ found_by }} = deep.bk
+    left join reaches
+        on facts.{{ found_by }} = reaches.bk
+            and facts.happened_at >= reaches.reach_from
+            and (reaches.reach_to is null or facts.happened_at < reaches.reach_to)
+    left join chunks
+        on facts.{{ found_by }} = chunks.bk
+            and coalesce(reaches.reach, 0) = chunks.reach
+            and facts.happened_at >= chunks.chunk_from
+            and (chunks.chunk_to is null or facts.happened_at < chunks.chunk_to)
 
 ),
 
@@ -64,18 +87,4 @@ left join versions
         and placed.happened_at >= versions.effective_from
         and (versions.effective_to is null or placed.happened_at < versions.effective_to)
 
-{%- endmacro %}
-
-
-{# How many of these instants, in their order, are not after another: found by halving. #}
-{% macro chunks_begun(starts, instant) -%}
-aggregate(
-    sequence(cast(floor(log2(size({{ starts }}))) as int), 0, -1),
-    0,
-    (found, step) -> if(
-        get({{ starts }}, found + shiftleft(1, step) - 1) <= {{ instant }},
-        found + shiftleft(1, step),
-        found
-    )
-)
 {%- endmacro %}

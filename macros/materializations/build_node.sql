@@ -15,6 +15,7 @@
 {%- do order.update({'only_news': attest.only_news(key), 'new_by': config.get('new_by'), 'touched_by': config.get('touched_by')}) -%}
 {%- do order.update({'rebuild': [var('rebuild')] if var('rebuild', []) is string else var('rebuild', [])}) -%}
 {%- do order.update({'idle_without': attest.relation_named(config.get('idle_without'), order.references)}) -%}
+{%- do order.update({'only_with': config.get('only_with')}) -%}
 {%- do order.update({'touched_on': attest.touched_on(order.references)}) -%}
 {%- do order.update({'found_by': attest.by_relation(config.get('found_by', {}), order.logs)}) -%}
 {%- do order.table.update({'key': key, 'identity': config.get('identity', [])}) -%}

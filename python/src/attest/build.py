@@ -17,7 +17,7 @@ from attest import write
 from attest.commits import columns_if_empty, location
 from attest.empty import read_as_empty
 from attest.keys import concerned, find_keys
-from attest.news import VIEW, Standing, find_news, standing, version_at
+from attest.news import VIEW, News, Standing, find_news, standing, version_at
 from attest.order import Order, Outcome
 
 
@@ -41,8 +41,7 @@ def build(spark: SparkSession, text: str, compute: Callable[[], DataFrame] | Non
     not_its_own = order.looked_up
     order = spared(spark, order)
     if order.is_compared and target is not None and not news.is_everything:
-        written = write.replace_difference(spark, order.table, spark.sql(order.code), note=news.note, since=since)
-        return Outcome(f"{written.primitive}: {written.rows} rows", written)
+        return build_where_it_differs(spark, order, news, since)
     news, touched = concerned(spark, order, news, target)
     if target is None or (news.is_everything and order.materialized != "append_only"):
         rows = compute() if compute is not None else spark.sql(order.whole_code)
@@ -99,6 +98,21 @@ def spared(spark: SparkSession, order: Order) -> Order:
 def is_empty(spark: SparkSession, reference: str) -> bool:
     """Whether a reference has no row, or is not there."""
     return location(spark, reference) is None or columns_if_empty(spark, reference) is not None
+
+
+def build_where_it_differs(spark: SparkSession, order: Order, news: News, since: int) -> Outcome:
+    if has_no_reason(spark, order):
+        written = write.confirm(spark, order.table, note=news.note, since=since)
+    else:
+        written = write.replace_difference(spark, order.table, spark.sql(order.code), note=news.note, since=since)
+    return Outcome(f"{written.primitive}: {written.rows} rows", written)
+
+
+def has_no_reason(spark: SparkSession, order: Order) -> bool:
+    """Whether the table is empty and stays so, as no log has a row of the kind that it comes of."""
+    if order.only_with is None or not is_empty(spark, order.table.name):
+        return False
+    return all(spark.table(log).where(order.only_with).isEmpty() for log in order.logs)
 
 
 def elapsed(began: float) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from attest.commits import columns_if_empty
 from attest.empty import EMPTY
 from attest.kept import as_files, gathered
 from attest.news import ARRIVAL, VIEW, News, Standing, found_keys, received, said_before, touched_keys
@@ -87,7 +88,8 @@ def find_keys(
     cut, inputs = cut_down(spark, order, keep(keys.distinct()), until_written)
     if not new_by:
         return cut
-    logs = [inputs.get(log, spark.table(log)) for log in news.note.read]
+    there = [log for log in news.note.read if columns_if_empty(spark, log) is None]
+    logs = [inputs.get(log, spark.table(log)) for log in there]
     suspects = keep(said_before(heard, logs, columns=[key, new_by]))
     if suspects.isEmpty():
         return cut

@@ -38,6 +38,7 @@ class Order:
     touched_on: Mapping[str, str] = field(default_factory=dict)
     found_by: Mapping[str, str] = field(default_factory=dict)
     idle_without: str | None = None
+    only_with: str | None = None
     rebuild: Sequence[str] = ()
     turns_at: str | None = None
 

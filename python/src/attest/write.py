@@ -21,7 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from attest.commits import bytes_written, commits, described_by, logged, measured
+from attest.commits import bytes_written, columns_if_empty, commits, described_by, logged, measured
 from attest.errors import (
     ColumnsChangedError,
     ModelError,
@@ -155,6 +155,8 @@ def replace_difference(spark: SparkSession, table: Table, rows: DataFrame, *, no
     reach("before the write", table.name)
     require_columns(spark, table, rows)
     assert table.key is not None
+    if columns_if_empty(spark, table.name) is not None and has_none(rows):
+        return confirm(spark, table, note=note, since=since)
     with staged(spark, table, guard(rows, table).select(*columns_of(spark, table))) as wanted:
         held = spark.table(table.name)
         if wanted.isEmpty() and held.isEmpty():
@@ -196,7 +198,7 @@ def replace_kept(
             f"{table.name}: the model returned rows of {key} = {found.stray!r}, which has no news. "
             "Restrict its inputs with with_news(...). Nothing was written."
         )
-    gone = found.emptied and not spark.table(table.name).join(without_rows(keys, kept, key), key, "left_semi").isEmpty()
+    gone = found.emptied and has_any(spark, table, without_rows(keys, kept, key))
     if not found.rows and not gone:
         return confirm(spark, table, note=note, since=since)
     if not gone:
@@ -226,6 +228,18 @@ def overwrite_partitions(spark: SparkSession, table: Table, kept: DataFrame, *, 
     """Rows in the place of all that the partitions have that they fall in; no other partition is touched."""
     writer = kept.writeTo(table.name).option("partitionOverwriteMode", "dynamic").option("mergeSchema", "true")
     return commit(spark, table, writer.overwritePartitions, primitive="overwritePartitions", note=note, since=since)
+
+
+def has_none(rows: DataFrame) -> bool:
+    """Whether Spark knows, before it runs anything, that there is no row."""
+    most = rows._jdf.queryExecution().optimizedPlan().maxRows()
+    return bool(most.isDefined() and most.get() == 0)
+
+
+def has_any(spark: SparkSession, table: Table, keys: DataFrame) -> bool:
+    if columns_if_empty(spark, table.name) is not None:
+        return False
+    return not spark.table(table.name).join(keys, table.key, "left_semi").isEmpty()
 
 
 def without_rows(keys: DataFrame, kept: DataFrame, key: str) -> DataFrame:
