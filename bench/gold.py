@@ -30,6 +30,7 @@ from pathlib import Path
 
 from attest.macros import render
 from lake import ROOT, keep, scratch_lake
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -145,7 +146,7 @@ def within(spark: SparkSession, limit: float, rows: DataFrame) -> float | None:
     began = time.monotonic()
     try:
         rows.write.format("noop").mode("overwrite").save()
-    except PySparkException:
+    except (PySparkException, Py4JJavaError):
         if not stopped.is_set():
             raise
         return None
