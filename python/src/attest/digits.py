@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Context, Decimal, InvalidOperation
+from functools import partial
 from typing import Any
 
 
@@ -17,26 +18,22 @@ def read_exactly(text: str | bytes) -> Any:
     return json.loads(text, parse_int=Digits, parse_float=Digits)
 
 
-def written(value: Any) -> str:
+def written(value: Any, *, spaced: bool = True) -> str:
     """A value as JSON, as Python writes it."""
     if isinstance(value, Digits):
         return value
+    comma, colon = (", ", ": ") if spaced else (",", ":")
+    text = partial(written, spaced=spaced)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(name)}: {written(one)}" for name, one in value.items()) + "}"
+        return "{" + comma.join(f"{text(name)}{colon}{text(one)}" for name, one in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(written, value)) + "]"
-    return json.dumps(value)
+        return "[" + comma.join(map(text, value)) + "]"
+    return json.dumps(value, ensure_ascii=spaced)
 
 
 def compact(value: Any) -> str:
-    """A value as JSON without spaces and escapes that are not needed."""
-    if isinstance(value, Digits):
-        return value
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{compact(name)}:{compact(one)}" for name, one in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(compact, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    """A value as JSON without spaces, and without escapes that are not needed."""
+    return written(value, spaced=False)
 
 
 def canonical(value: Any) -> Any:
