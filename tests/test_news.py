@@ -96,6 +96,15 @@ def test_an_entity_that_somebody_damaged_is_rebuilt_by_its_name(spark: SparkSess
 
 
 @pytest.mark.usefixtures("listening")
+def test_an_entity_of_which_nothing_was_ever_said_can_be_named_too(spark: SparkSession) -> None:
+    spark.sql(f"drop table {TOLD}")
+    write.create(spark, Table(SAID), spark.createDataFrame([], COLUMNS), note=Note("nothing said"))
+    build(spark, order())
+    assert build(spark, order("nobody")).rows == 0
+    assert told(spark) == []
+
+
+@pytest.mark.usefixtures("listening")
 def test_a_table_that_was_restored_catches_up(spark: SparkSession) -> None:
     say(spark, LATER[1:])
     build(spark, order())

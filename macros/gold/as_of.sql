@@ -51,13 +51,11 @@ placed as (
     from {{ facts }} as facts
     left join reaches
         on facts.{{ found_by }} = reaches.bk
-            and facts.happened_at >= reaches.reach_from
-            and (reaches.reach_to is null or facts.happened_at < reaches.reach_to)
+            and {{ attest.is_within('facts.happened_at', 'reaches.reach_from', 'reaches.reach_to') }}
     left join chunks
         on facts.{{ found_by }} = chunks.bk
             and coalesce(reaches.reach, 0) = chunks.reach
-            and facts.happened_at >= chunks.chunk_from
-            and (chunks.chunk_to is null or facts.happened_at < chunks.chunk_to)
+            and {{ attest.is_within('facts.happened_at', 'chunks.chunk_from', 'chunks.chunk_to') }}
 
 ),
 
@@ -84,7 +82,6 @@ from placed
 left join versions
     on placed.{{ found_by }} = versions.bk
         and placed.version_chunk = versions.version_chunk
-        and placed.happened_at >= versions.effective_from
-        and (versions.effective_to is null or placed.happened_at < versions.effective_to)
+        and {{ attest.is_within('placed.happened_at', 'versions.effective_from', 'versions.effective_to') }}
 
 {%- endmacro %}

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from attest import write
-from attest.commits import columns_if_empty, location
+from attest.commits import is_empty
 from attest.empty import read_as_empty
 from attest.keys import concerned, find_keys
 from attest.news import VIEW, News, Standing, find_news, standing, version_at
@@ -93,11 +93,6 @@ def spared(spark: SparkSession, order: Order) -> Order:
     """The order, its code without what Spark need not look at."""
     tables = (*order.logs, *order.inputs, *order.references)
     return replace(order, code=read_as_empty(spark, order.code, tables=tables, views=order.views))
-
-
-def is_empty(spark: SparkSession, reference: str) -> bool:
-    """Whether a reference has no row, or is not there."""
-    return location(spark, reference) is None or columns_if_empty(spark, reference) is not None
 
 
 def build_where_it_differs(spark: SparkSession, order: Order, news: News, since: int) -> Outcome:

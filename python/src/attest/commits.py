@@ -116,6 +116,11 @@ def columns_if_empty(spark: SparkSession, table: str) -> StructType | None:
     return StructType.fromJson(json.loads(seen.schema().json()))
 
 
+def is_empty(spark: SparkSession, table: str) -> bool:
+    """Whether a table is known to have no row, or is not there."""
+    return location(spark, table) is None or columns_if_empty(spark, table) is not None
+
+
 def snapshot(spark: SparkSession, place: str) -> Any:
     """Delta's own view of the table at a place, as it is now."""
     jvm = spark._jvm

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from attest.commits import columns_if_empty
+from attest.commits import is_empty
 from attest.empty import EMPTY
 from attest.kept import as_files, gathered
 from attest.news import ARRIVAL, VIEW, News, Standing, found_keys, received, said_before, touched_keys
@@ -86,10 +86,10 @@ def find_keys(
     heard = keep(received(spark, news=news, columns=[key, new_by, ARRIVAL] if new_by else [key]))
     keys = heard.select(key) if touched is None else heard.select(key).union(touched)
     cut, inputs = cut_down(spark, order, keep(keys.distinct()), until_written)
-    if not new_by:
+    told = [log for log in news.note.read if not is_empty(spark, log)]
+    if not new_by or not told:
         return cut
-    there = [log for log in news.note.read if columns_if_empty(spark, log) is None]
-    logs = [inputs.get(log, spark.table(log)) for log in there]
+    logs = [inputs.get(log, spark.table(log)) for log in told]
     suspects = keep(said_before(heard, logs, columns=[key, new_by]))
     if suspects.isEmpty():
         return cut

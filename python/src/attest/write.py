@@ -21,7 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from attest.commits import bytes_written, columns_if_empty, commits, described_by, logged, measured
+from attest.commits import bytes_written, commits, described_by, is_empty, logged, measured
 from attest.errors import (
     ColumnsChangedError,
     ModelError,
@@ -155,7 +155,7 @@ def replace_difference(spark: SparkSession, table: Table, rows: DataFrame, *, no
     reach("before the write", table.name)
     require_columns(spark, table, rows)
     assert table.key is not None
-    if columns_if_empty(spark, table.name) is not None and has_none(rows):
+    if is_empty(spark, table.name) and has_none(rows):
         return confirm(spark, table, note=note, since=since)
     with staged(spark, table, guard(rows, table).select(*columns_of(spark, table))) as wanted:
         held = spark.table(table.name)
@@ -237,9 +237,7 @@ def has_none(rows: DataFrame) -> bool:
 
 
 def has_any(spark: SparkSession, table: Table, keys: DataFrame) -> bool:
-    if columns_if_empty(spark, table.name) is not None:
-        return False
-    return not spark.table(table.name).join(keys, table.key, "left_semi").isEmpty()
+    return not is_empty(spark, table.name) and not spark.table(table.name).join(keys, table.key, "left_semi").isEmpty()
 
 
 def without_rows(keys: DataFrame, kept: DataFrame, key: str) -> DataFrame:

@@ -12,7 +12,6 @@ from pyspark.sql import SparkSession
 from attest import marks
 from attest.commands.by_dbt import dbt
 from attest.errors import ContractError
-from attest.marks import affected, published_tables
 from attest.project import Project
 from attest.session import open_lake
 
@@ -44,10 +43,10 @@ def run(project: Project, options: argparse.Namespace) -> int:
 
 
 def print_affected(spark: SparkSession, project: Project, mark: Any, *, target: str | None) -> None:
-    if mark.feed in published_tables(spark, project):
+    if mark.feed in marks.published_tables(spark, project):
         print(f"  published day {mark.feed} {mark.partition}")
         return
-    found = affected(spark, project, mark, models_of(project, mark.feed, target=target))
+    found = marks.affected(spark, project, mark, models_of(project, mark.feed, target=target))
     print(f"  {found.held} rows of evidence are left out")
     for key in found.keys:
         print(f"  entity {found.entity} {key}")
