@@ -57,6 +57,40 @@ def model(dbt, session):
     assert found == {n: ("k", n, str(n)) for n in range(1, 7)}
 
 
+def test_a_view_is_made_again_only_if_it_would_be_another(
+    spark: SparkSession, dbt: Callable[..., Any], project: Callable[..., Path]
+) -> None:
+    """A property that only this test gives the view is gone once it is made again."""
+    held = "{{ config(materialized='replace_by_key', key='bk') }} select 'k' as bk"
+    root = project({"models/held.sql": held, "models/seen.sql": "select * from {{ ref('held') }}"})
+    again = {"models/seen_again.sql": "select *, 1 as one from {{ ref('seen') }}"}
+    (root / "models/seen_again.sql").write_text(again["models/seen_again.sql"])
+    views = ("views.seen", "views.seen_again")
+
+    def made_again(*arguments: str) -> list[str]:
+        for view in views:
+            spark.sql(f"alter view {view} set tblproperties ('mine' = 'yes')")
+        dbt("run", *arguments, schema="views", project=root)
+        return [
+            view
+            for view in views
+            if "mine" not in {row.key for row in spark.sql(f"show tblproperties {view}").collect()}
+        ]
+
+    dbt("run", schema="views", project=root)
+    assert made_again() == []
+    (root / "models/held.sql").write_text(held + ", 2 as other")
+    assert made_again() == [*views], "what a view reads has one more column"
+    assert spark.table("views.seen_again").columns == ["bk", "other", "one"]
+    assert made_again() == []
+    spark.sql("alter view views.seen as select 'somebody else' as bk")
+    assert made_again()[0] == "views.seen"
+    assert spark.table("views.seen").columns == ["bk", "other"]
+    (root / "models/seen.sql").write_text("select bk from {{ ref('held') }}")
+    assert made_again() == [*views]
+    assert made_again("--full-refresh") == [*views]
+
+
 def test_a_bad_cast_is_an_error_and_not_a_null(dbt: Callable[..., Any], project: Callable[..., Path]) -> None:
     """ANSI is on although dbt-spark switches it off."""
     models = {"models/bad.sql": "{{ config(materialized='table') }} select cast('x' as int) as n"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import linecache
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +17,21 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark import impl, session
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from attest.commits import described
 from attest.errors import AttestError
 from attest.failpoints import reach
 
 if TYPE_CHECKING:
     from attest.order import Outcome
+
+
+# How a data test is answered that need not be asked, and what dbt is told of its columns.
+NO_FAILURES = "select 0 as failures, false as should_warn, false as should_error"
+ANSWERED = ("failures", "should_warn", "should_error")
 
 
 @dataclass
@@ -78,15 +86,25 @@ class IsolatedConnection(session.Connection):  # type: ignore[misc]
 
 
 class IsolatedCursor(session.Cursor):  # type: ignore[misc]
-    """A cursor on its connection's own session."""
+    """A cursor on its connection's own session. What the package knew already is no question to Spark."""
 
     def __init__(self, connection: IsolatedConnection) -> None:
         super().__init__()
         self._connection = connection
 
+    @property
+    def description(self) -> Sequence[tuple[Any, ...]]:
+        if self._df is None and self._rows is not None:
+            return [(name, "int", None, None, None, None, False) for name in ANSWERED]
+        described_by_spark: Sequence[tuple[Any, ...]] = super().description
+        return described_by_spark
+
     def execute(self, sql: str, *parameters: Any) -> None:
         if parameters:
             sql = sql % parameters
+        if sql.rstrip().endswith(NO_FAILURES):
+            self._df, self._rows = None, [[0, False, False]]
+            return
         try:
             self._df = self._connection.spark.sql(sql)
         except PySparkException as error:
@@ -135,7 +153,8 @@ def has_passed(adapter: SparkAdapter, test: str, sql: str, reads: list[str], led
         return False
     from attest.checks import has_passed as asked  # noqa: PLC0415
 
-    return asked(session_of(adapter), test=test, sql=sql, reads=reads, ledger=ledger)
+    spark, invocation = session_of(adapter), get_invocation_id()
+    return asked(spark, test=test, sql=sql, reads=reads, ledger=ledger, invocation=invocation)
 
 
 def remember_passed(adapter: SparkAdapter, tests: list[str], ledger: str) -> None:
@@ -145,9 +164,26 @@ def remember_passed(adapter: SparkAdapter, tests: list[str], ledger: str) -> Non
     remember(session_of(adapter), tests=tests, ledger=ledger)
 
 
+def view_made_of(adapter: SparkAdapter, statement: str, reads: list[str]) -> str:
+    """For the macro that makes views: see `attest.views`."""
+    if offline():
+        return ""
+    from attest.views import made_of  # noqa: PLC0415
+
+    return made_of(session_of(adapter), statement=statement, reads=reads)
+
+
+def is_view_made(adapter: SparkAdapter, view: str, text: str, of: str) -> bool:
+    if offline():
+        return False
+    from attest.views import is_made  # noqa: PLC0415
+
+    return is_made(session_of(adapter), view=view, text=text, of=of)
+
+
 def is_there(adapter: SparkAdapter, table: str) -> bool:
     """For materializations that may have nothing to make."""
-    return not offline() and bool(session_of(adapter).catalog.tableExists(table))
+    return not offline() and described(session_of(adapter), table) is not None
 
 
 def session_of(adapter: SparkAdapter) -> SparkSession:
@@ -156,7 +192,7 @@ def session_of(adapter: SparkAdapter) -> SparkSession:
 
 
 def adopt() -> None:
-    for offered in (submit_python_job, has_passed, remember_passed, is_there):
+    for offered in (submit_python_job, has_passed, remember_passed, view_made_of, is_view_made, is_there):
         setattr(SparkAdapter, offered.__name__, offered)
         SparkAdapter._available_ |= {offered.__name__}
     session.Connection = IsolatedConnection

@@ -1,4 +1,4 @@
-"""What a Delta table's log says of its commits, read as files: no Spark job, a few milliseconds.
+"""What the catalog says of tables and views, and Delta's logs of their commits: no Spark job, a few milliseconds.
 
 A build asks this of every table it comes to, and `describe history` costs a job each time.
 """
@@ -6,40 +6,101 @@ A build asks this of every table it comes to, and `describe history` costs a job
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, reduce
+from typing import Any, TypeVar
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+Read = TypeVar("Read")
+
+_told: dict[tuple[str, int], dict[str, Any]] = {}  # what a commit says of itself never changes
+
 
 def described(spark: SparkSession, table: str) -> Any:
-    """The catalog's own description of a table or view; None where there is none."""
+    """The catalog's own description of a table or view; None where there is none.
+
+    Asked of what holds the catalog: Spark's own ways to ask load the table, or come back to it four times.
+    """
     state = spark._jsparkSession.sessionState()
-    name = state.sqlParser().parseTableIdentifier(table)
-    # The public catalog's tableExists costs ten times as much, for it loads the table.
-    return state.catalog().getTableMetadata(name) if state.catalog().tableExists(name) else None
+    name = state.catalog().qualifyIdentifier(state.sqlParser().parseTableIdentifier(table))
+    kept, database = state.catalog().externalCatalog(), name.database().get()
+    return kept.getTable(database, name.table()) if kept.tableExists(database, name.table()) else None
 
 
 def view_text(spark: SparkSession, view: str) -> str | None:
     """What a view selects; None for a table, or where there is no such view."""
-    found = described(spark, view)
+    return text_of(described(spark, view))
+
+
+def text_of(found: Any) -> str | None:
     return str(found.viewText().get()) if found is not None and found.viewText().isDefined() else None
 
 
 def location(spark: SparkSession, table: str) -> str | None:
     """Where a table's files are; None where there is no such table."""
-    found = described(spark, table)
-    jvm = spark._jvm
-    if jvm is None or found is None:
+    return location_of(described(spark, table))
+
+
+def location_of(found: Any) -> str | None:
+    return None if found is None else str(path(found.location()).toString())
+
+
+@dataclass(frozen=True)
+class Log:
+    """A table's log as it is now."""
+
+    place: str
+    table_id: str
+    newest: int
+    files: Any
+
+    def actions(self, version: int) -> Iterator[dict[str, Any]] | None:
+        """What a commit did; none where the log no longer tells. Only what is looked at is parsed."""
+        file = path(f"{self.place}/_delta_log/{version:020d}.json")
+        if not self.files.exists(file):
+            return None
+        stream = self.files.open(file)
+        try:
+            text = str(java("org.apache.commons.io.IOUtils").toString(stream, "UTF-8"))
+        finally:
+            stream.close()
+        return (json.loads(line) for line in text.split("\n") if line)  # values may hold U+2028
+
+    def told(self, version: int) -> dict[str, Any] | None:
+        """A commit's own description."""
+        key = (self.table_id, version)
+        if key not in _told:
+            actions = self.actions(version)
+            if actions is None:
+                return None
+            _told[key] = described_by(actions)
+        return _told[key]
+
+    def back(self, read: Callable[[int], Read | None]) -> Iterator[tuple[int, Read]]:
+        """What is read of each version, the newest first, for as long as the log tells."""
+        for version in range(self.newest, -1, -1):
+            found = read(version)
+            if found is None:
+                return
+            yield version, found
+
+
+def log_of(spark: SparkSession, table: str) -> Log | None:
+    place = location(spark, table)
+    if place is None:
         return None
-    return str(jvm.org.apache.hadoop.fs.Path(found.location()).toString())
+    now = snapshot(spark, place)
+    return Log(place, str(now.metadata().id()), now.version(), file_system(spark, place))
 
 
 def commits(spark: SparkSession, table: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each version still in the log with its commit's own description, the newest first."""
-    for version, actions in logged(spark, table):
-        yield version, described_by(actions)
+    log = log_of(spark, table)
+    return log.back(log.told) if log else iter(())
 
 
 def described_by(actions: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -48,22 +109,9 @@ def described_by(actions: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def logged(spark: SparkSession, table: str) -> Iterator[tuple[int, Iterator[dict[str, Any]]]]:
-    """Each version still in the log with its actions, the newest first; only those that are looked at are parsed."""
-    jvm = spark._jvm
-    place = location(spark, table)
-    if place is None or jvm is None:
-        return
-    files = file_system(spark, place)
-    for version in range(snapshot(spark, place).version(), -1, -1):
-        path = jvm.org.apache.hadoop.fs.Path(f"{place}/_delta_log/{version:020d}.json")
-        if not files.exists(path):
-            return
-        stream = files.open(path)
-        try:
-            text = str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
-        finally:
-            stream.close()
-        yield version, (json.loads(line) for line in text.split("\n") if line)  # values may hold U+2028
+    """Each version still in the log with its actions, the newest first."""
+    log = log_of(spark, table)
+    return log.back(log.actions) if log else iter(())
 
 
 def newest(spark: SparkSession, table: str) -> tuple[int, dict[str, Any]]:
@@ -95,10 +143,7 @@ def bytes_written(actions: Iterable[dict[str, Any]]) -> int:
 
 def remove(spark: SparkSession, folder: str) -> None:
     """Delete a folder, wherever Spark keeps its files; nothing happens if it is not there."""
-    jvm = spark._jvm
-    if jvm is None:
-        return
-    file_system(spark, folder).delete(jvm.org.apache.hadoop.fs.Path(folder), True)
+    file_system(spark, folder).delete(path(folder), True)
 
 
 def columns_if_empty(spark: SparkSession, table: str) -> StructType | None:
@@ -109,35 +154,53 @@ def columns_if_empty(spark: SparkSession, table: str) -> StructType | None:
     place = location(spark, table)
     if place is None:
         return None
-    seen = delta_log(spark, place).unsafeVolatileSnapshot()
-    summed = seen.checksumOpt()
-    if not summed.isDefined() or summed.get().numFiles():
-        return None
+    seen = seen_last(spark, place)
+    return columns_of(seen) if has_no_file(seen) else None
+
+
+def columns_of(seen: Any) -> StructType:
     return StructType.fromJson(json.loads(seen.schema().json()))
 
 
 def is_empty(spark: SparkSession, table: str) -> bool:
     """Whether a table is known to have no row, or is not there."""
-    return location(spark, table) is None or columns_if_empty(spark, table) is not None
+    place = location(spark, table)
+    return place is None or has_no_file(seen_last(spark, place))
+
+
+def has_no_file(seen: Any) -> bool:
+    summed = seen.checksumOpt()
+    return bool(summed.isDefined() and summed.get().numFiles() == 0)
+
+
+def seen_last(spark: SparkSession, place: str) -> Any:
+    """Delta's view of the table at a place, as it was when this process last asked."""
+    return delta_log(spark, place).unsafeVolatileSnapshot()
 
 
 def snapshot(spark: SparkSession, place: str) -> Any:
     """Delta's own view of the table at a place, as it is now."""
-    jvm = spark._jvm
-    assert jvm is not None
-    none = jvm.scala.Option.empty()
+    none = java("scala.Option").empty()
     return delta_log(spark, place).update(False, none, none)
 
 
 def delta_log(spark: SparkSession, place: str) -> Any:
     """Delta's own hold on the table at a place, the same for all who ask."""
-    jvm = spark._jvm
-    assert jvm is not None
-    return jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, place)
+    return java("org.apache.spark.sql.delta.DeltaLog").forTable(spark._jsparkSession, place)
 
 
 def file_system(spark: SparkSession, place: str) -> Any:
     """What holds the files there: this machine, or a store in the cloud."""
-    jvm = spark._jvm
+    return path(place).getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+
+
+def path(place: Any) -> Any:
+    return java("org.apache.hadoop.fs.Path")(place)
+
+
+@cache
+def java(name: str) -> Any:
+    """A class of the JVM, of which a process has one; py4j asks it for each part of the name."""
+    jvm = SparkContext._jvm
     assert jvm is not None
-    return jvm.org.apache.hadoop.fs.Path(place).getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+    return reduce(getattr, name.split("."), jvm)

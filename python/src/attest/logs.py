@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 from dataclasses import replace
 
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from attest import write
+from attest.commits import columns_of, location, snapshot
 from attest.news import NOT_YET, Note, standing
 from attest.order import Outcome
 from attest.retry import retried
@@ -44,17 +47,20 @@ def ensure_log(spark: SparkSession, table: Table, columns: str) -> Outcome:
 
 
 def make_or_extend(spark: SparkSession, table: Table, columns: str) -> Outcome:
-    if spark.catalog.tableExists(table.name):
-        return Outcome(add_new_columns(spark, table.name, columns))
+    place = location(spark, table.name)
+    if place is not None:
+        return Outcome(add_new_columns(spark, table.name, columns, held=columns_of(snapshot(spark, place)).names))
     spark.sql(f"create schema if not exists {table.name.rpartition('.')[0]}")
     declared = replace(table, properties={**PROPERTIES, **table.properties})
-    write.create(spark, declared, spark.createDataFrame([], columns), note=Note(uuid.uuid4().hex), since=NOT_YET)
-    return Outcome("made, empty")
+    nothing = spark.createDataFrame([], columns)
+    made = write.create(spark, declared, nothing, note=Note(uuid.uuid4().hex), since=NOT_YET)
+    return Outcome("made, empty", made)
 
 
-def add_new_columns(spark: SparkSession, table: str, columns: str) -> str:
-    held = set(spark.table(table).columns)
-    new = [field for field in spark.createDataFrame([], columns).schema if field.name not in held]
+def add_new_columns(spark: SparkSession, table: str, columns: str, *, held: Collection[str]) -> str:
+    declared = StructType.fromDDL(columns)
+    assert isinstance(declared, StructType)
+    new = [field for field in declared if field.name not in held]
     if not new:
         return "there"
     added = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in new)

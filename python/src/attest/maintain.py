@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from attest.commits import commits, file_system, location, remove, snapshot
+from attest.commits import commits, file_system, location, path, remove, snapshot
 from attest.errors import MaintenanceError
 from attest.kept import STAGING
 from attest.news import Standing, standing, version_with
@@ -127,9 +127,7 @@ def unread_since(spark: SparkSession, table: str, there: Mapping[str, Standing])
 def left_over(spark: SparkSession, table: str) -> list[str]:
     """Folders of staged rows whose build must be dead: none takes a day."""
     place = str(location(spark, table))
-    jvm = spark._jvm
-    assert jvm is not None
-    found = file_system(spark, place).globStatus(jvm.org.apache.hadoop.fs.Path(f"{place}/{STAGING}*")) or []
+    found = file_system(spark, place).globStatus(path(f"{place}/{STAGING}*")) or []
     before = (time.time() - LEFT_OVER_HOURS * HOUR) * 1000
     return [str(one.getPath().toString()) for one in found if one.getModificationTime() < before]
 
