@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from attest import kept, keys, write
 from attest.build import build
-from attest.commits import location, newest
+from attest.commits import ASIDE, location, newest
 from attest.empty import read_as_empty
-from attest.news import Note
+from attest.news import Note, standing
 from attest.write import Table
 from pyspark.sql import SparkSession
 
@@ -79,6 +79,32 @@ def test_law_b1_what_is_only_said_again_is_no_news_however_many_keys_there_are(
     assert build(spark, order()).message == "no news"
     place = str(location(spark, TOLD)).removeprefix("file:")
     assert not list(Path(place).glob("_staging*"))
+
+
+@pytest.mark.usefixtures("listening")
+def test_news_that_change_nothing_are_no_commit_and_are_not_read_again_unless_another_commit_comes(
+    spark: SparkSession,
+) -> None:
+    before = newest(spark, TOLD)[0]
+    say(spark, [LATER[0]])
+    assert build(spark, order()).message == "nothing new"
+    assert newest(spark, TOLD)[0] == before
+    assert build(spark, order()).message == "no news"
+    aside = Path(str(location(spark, TOLD)).removeprefix("file:")) / ASIDE
+    aside.write_text(aside.read_text()[:20])
+    assert build(spark, order()).message == "nothing new", "what is written by halves is as good as not said"
+    spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    spark.sql(f"vacuum {TOLD} retain 0 hours")
+    assert aside.exists()
+    assert newest(spark, TOLD)[0] > before
+    assert build(spark, order()).message == "nothing new", "it was said of the version before"
+    assert build(spark, order()).message == "no news"
+    spark.sql(f"drop table {TOLD}")
+    write.create(spark, Table(TOLD), spark.createDataFrame([], COLUMNS), note=Note("another"))
+    aside.write_text(json.dumps({"of": ["another table", 0], "text": Note("old").to_json()}))
+    found = standing(spark, TOLD)
+    assert found is not None
+    assert found.note == Note("another")
 
 
 def told(spark: SparkSession) -> list[tuple[Any, ...]]:
@@ -175,5 +201,9 @@ def test_a_table_that_comes_of_rows_of_one_kind_is_not_computed_while_there_are_
     say(spark, LATER)
     assert build(spark, json.dumps(asked)).message == "nothing new: 0 rows"
     assert build(spark, json.dumps(asked)).message == "no news"
+    say(spark, [("c", "u", "3", "taken", 1)])
+    assert build(spark, json.dumps(asked)).message == "nothing new: 0 rows"
     say(spark, [("c", "u", "3", "odd", 7)])
     assert build(spark, json.dumps(asked)).rows == 3
+    say(spark, [("d", "t", "4", "taken", 7)])
+    assert build(spark, json.dumps(asked)).rows == 1, "once there was one, any row may matter"

@@ -17,7 +17,7 @@ from attest import write
 from attest.commits import is_empty
 from attest.empty import read_as_empty
 from attest.keys import concerned, find_keys
-from attest.news import VIEW, News, Standing, find_news, standing, version_at
+from attest.news import VIEW, News, Standing, changes, find_news, standing, version_at
 from attest.order import Order, Outcome
 
 
@@ -41,7 +41,7 @@ def build(spark: SparkSession, text: str, compute: Callable[[], DataFrame] | Non
     not_its_own = order.looked_up
     order = spared(spark, order)
     if order.is_compared and target is not None and not news.is_everything:
-        return build_where_it_differs(spark, order, news, since)
+        return build_where_it_differs(spark, order, news, target)
     news, touched = concerned(spark, order, news, target)
     if target is None or (news.is_everything and order.materialized != "append_only"):
         rows = compute() if compute is not None else spark.sql(order.whole_code)
@@ -95,19 +95,27 @@ def spared(spark: SparkSession, order: Order) -> Order:
     return replace(order, code=read_as_empty(spark, order.code, tables=tables, views=order.views))
 
 
-def build_where_it_differs(spark: SparkSession, order: Order, news: News, since: int) -> Outcome:
-    if has_no_reason(spark, order):
-        written = write.confirm(spark, order.table, note=news.note, since=since)
+def build_where_it_differs(spark: SparkSession, order: Order, news: News, target: Standing) -> Outcome:
+    since, was_idle = target.version, target.note is not None and bool(target.note.idle)
+    if has_no_reason(spark, order, news, was_idle):
+        written = write.confirm(spark, order.table, note=replace(news.note, idle=True), since=since)
     else:
         written = write.replace_difference(spark, order.table, spark.sql(order.code), note=news.note, since=since)
     return Outcome(f"{written.primitive}: {written.rows} rows", written)
 
 
-def has_no_reason(spark: SparkSession, order: Order) -> bool:
-    """Whether the table is empty and stays so, as no log has a row of the kind that it comes of."""
+def has_no_reason(spark: SparkSession, order: Order, news: News, was_idle: bool) -> bool:
+    """Whether the table is empty and stays so, as no log has a row of the kind that it comes of.
+
+    What was looked through before is not looked through again.
+    """
     if order.only_with is None or not is_empty(spark, order.table.name):
         return False
-    return all(spark.table(log).where(order.only_with).isEmpty() for log in order.logs)
+    if was_idle and news.ranges is not None:
+        said = [changes(spark, log, versions) for log, versions in news.ranges.items()]
+    else:
+        said = [spark.table(log) for log in order.logs]
+    return all(rows.where(order.only_with).isEmpty() for rows in said)
 
 
 def elapsed(began: float) -> str:

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Any, TypeVar
 
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 Read = TypeVar("Read")
+
+ASIDE = "_attest_said.json"
 
 _told: dict[tuple[str, int], dict[str, Any]] = {}  # what a commit says of itself never changes
 
@@ -58,16 +61,16 @@ class Log:
     newest: int
     files: Any
 
+    @property
+    def aside(self) -> str:
+        """A file beside the table's own, which neither Delta nor its VACUUM looks at."""
+        return f"{self.place}/{ASIDE}"
+
     def actions(self, version: int) -> Iterator[dict[str, Any]] | None:
         """What a commit did; none where the log no longer tells. Only what is looked at is parsed."""
-        file = path(f"{self.place}/_delta_log/{version:020d}.json")
-        if not self.files.exists(file):
+        text = self.read(f"{self.place}/_delta_log/{version:020d}.json")
+        if text is None:
             return None
-        stream = self.files.open(file)
-        try:
-            text = str(java("org.apache.commons.io.IOUtils").toString(stream, "UTF-8"))
-        finally:
-            stream.close()
         return (json.loads(line) for line in text.split("\n") if line)  # values may hold U+2028
 
     def told(self, version: int) -> dict[str, Any] | None:
@@ -79,6 +82,30 @@ class Log:
                 return None
             _told[key] = described_by(actions)
         return _told[key]
+
+    def read(self, file: str) -> str | None:
+        if not self.files.exists(path(file)):
+            return None
+        stream = self.files.open(path(file))
+        try:
+            return str(java("org.apache.commons.io.IOUtils").toString(stream, "UTF-8"))
+        finally:
+            stream.close()
+
+    def said_since(self) -> str | None:
+        """What was said of the newest commit after it was made: nothing, once there is a newer one."""
+        try:
+            said: Any = json.loads(self.read(self.aside) or "null")
+            return str(said["text"]) if said["of"] == [self.table_id, self.newest] else None
+        except (ValueError, TypeError, KeyError, Py4JJavaError):  # it is being written, or was when somebody died
+            return None
+
+    def say(self, text: str) -> None:
+        stream = self.files.create(path(self.aside), True)
+        try:
+            stream.write(bytearray(json.dumps({"of": [self.table_id, self.newest], "text": text}), "utf-8"))
+        finally:
+            stream.close()
 
     def back(self, read: Callable[[int], Read | None]) -> Iterator[tuple[int, Read]]:
         """What is read of each version, the newest first, for as long as the log tells."""

@@ -1,12 +1,14 @@
 """News: what a model has not read yet, found from exact table versions and never from a clock.
 
-Every commit of ours carries a note (Delta's user metadata, atomic with the data):
+Every commit of ours carries a note (Delta's user metadata, atomic with the data); where news changed nothing, there is
+no commit, and the newer note lies beside the table, as a word on its newest version:
 
     generation  renewed whenever the table is rebuilt whole
     read        per log, the version up to which this table has read it
     seen        per table that it reads, the generation it was built from; its own definition is one
     due         when time alone will change it, if it will
     at          the latest processing time of the slices that it was written from, where it is written so
+    idle        no log that it read ever had a row of the kind that it comes of
 
 A log tells what changed since a version, row by row: it is append-only (landing, evidence),
 or has a change feed (states). What does not tell is read through, to the logs it has read.
@@ -24,7 +26,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from attest.commits import commits
+from attest.commits import commits, log_of
 
 VIEW = "news"
 DEFINITION = "definition"
@@ -41,6 +43,7 @@ class Note:
     seen: Mapping[str, str] = field(default_factory=dict)
     due: str | None = None
     at: str | None = None
+    idle: bool | None = None
 
     def to_json(self) -> str:
         return json.dumps({"attest": {name: value for name, value in vars(self).items() if value is not None}})
@@ -63,11 +66,16 @@ def standing(spark: SparkSession, table: str) -> Standing | None:
     """None where there is no such table; commits of others (OPTIMIZE) carry no note and are passed over.
 
     A table that was restored stands where it stood at that version; if that is not told, nobody knows.
+    Of a commit that nothing had to follow, the newest note is the one beside it.
     """
-    newest: int | None = None
+    log = log_of(spark, table)
+    if log is None or log.newest == NOT_YET:
+        return None
+    confirmed = parse(log.said_since())
+    if confirmed is not None:
+        return Standing(log.newest, confirmed)
     restored: int | None = None
-    for version, described in commits(spark, table):
-        newest = version if newest is None else newest
+    for version, described in log.back(log.told):
         if restored is not None and version > restored:
             continue
         if described.get("operation") == "RESTORE":
@@ -78,8 +86,8 @@ def standing(spark: SparkSession, table: str) -> Standing | None:
             continue
         note = parse(described.get("userMetadata"))
         if note is not None:
-            return Standing(newest, note)
-    return None if newest is None else Standing(newest, None)
+            return Standing(log.newest, note)
+    return Standing(log.newest, None)
 
 
 def parse(user_metadata: str | None) -> Note | None:

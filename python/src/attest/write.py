@@ -21,7 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from attest.commits import bytes_written, commits, described_by, is_empty, logged, measured
+from attest.commits import bytes_written, commits, described_by, is_empty, log_of, logged, measured
 from attest.errors import (
     ColumnsChangedError,
     ModelError,
@@ -101,9 +101,15 @@ def append(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note, si
 
 
 def confirm(spark: SparkSession, table: Table, *, note: Note, since: int) -> Written:
-    """A commit of the note alone: what was read brought nothing, and need not be read again."""
-    nothing = spark.table(table.name).limit(0).writeTo(table.name)
-    return commit(spark, table, nothing.append, primitive="nothing new", note=note, since=since)
+    """No commit, only the note, as a word on the version that there is: what was read changed nothing.
+
+    If another writer commits meanwhile, the note is on a version that is not the newest any more, and nobody reads it.
+    """
+    log = log_of(spark, table.name)
+    if log is None or log.newest != since:
+        raise overtaken(table)
+    log.say(note.to_json())
+    return Written("nothing new", version_before=since, version_after=since)
 
 
 def commit(
@@ -147,7 +153,11 @@ def commit(
                 version_before=before,
                 version_after=version,
             )
-    raise OvertakenError(
+    raise overtaken(table)
+
+
+def overtaken(table: Table) -> OvertakenError:
+    return OvertakenError(
         f"{table.name}: another writer was faster, so nothing was written. Build again: what it left comes first."
     )
 
