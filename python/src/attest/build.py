@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -45,8 +45,11 @@ def build(spark: SparkSession, text: str, compute: Callable[[], DataFrame] | Non
     news, touched = concerned(spark, order, news, target)
     if target is None or (news.is_everything and order.materialized != "append_only"):
         rows = compute() if compute is not None else spark.sql(order.whole_code)
+        note = news.note
+        if lacks_its_kind(order, map(spark.table, order.logs)):
+            rows, note = rows.limit(0), replace(note, idle=True)
         writes = write.append if order.is_log and target is not None else write.create
-        written = writes(spark, order.table, rows, note=news.note, since=since)
+        written = writes(spark, order.table, rows, note=note, since=since)
         return Outcome(f"{written.primitive}: everything, {written.rows} rows, {elapsed(began)}", written)
     with ExitStack() as until_written:
         cut = find_keys(spark, order, news.without(not_its_own), touched, until_written)
@@ -96,26 +99,24 @@ def spared(spark: SparkSession, order: Order) -> Order:
 
 
 def build_where_it_differs(spark: SparkSession, order: Order, news: News, target: Standing) -> Outcome:
-    since, was_idle = target.version, target.note is not None and bool(target.note.idle)
-    if has_no_reason(spark, order, news, was_idle):
-        written = write.confirm(spark, order.table, note=replace(news.note, idle=True), since=since)
+    if is_empty(spark, order.table.name) and lacks_its_kind(order, unseen(spark, order, news, target)):
+        written = write.confirm(spark, order.table, note=replace(news.note, idle=True), since=target.version)
     else:
-        written = write.replace_difference(spark, order.table, spark.sql(order.code), note=news.note, since=since)
+        rows = spark.sql(order.code)
+        written = write.replace_difference(spark, order.table, rows, note=news.note, since=target.version)
     return Outcome(f"{written.primitive}: {written.rows} rows", written)
 
 
-def has_no_reason(spark: SparkSession, order: Order, news: News, was_idle: bool) -> bool:
-    """Whether the table is empty and stays so, as no log has a row of the kind that it comes of.
+def lacks_its_kind(order: Order, said: Iterable[DataFrame]) -> bool:
+    """Whether none of these rows is of the kind that the table comes of: then it has none, and is not computed."""
+    return order.only_with is not None and all(rows.where(order.only_with).isEmpty() for rows in said)
 
-    What was looked through before is not looked through again.
-    """
-    if order.only_with is None or not is_empty(spark, order.table.name):
-        return False
-    if was_idle and news.ranges is not None:
-        said = [changes(spark, log, versions) for log, versions in news.ranges.items()]
-    else:
-        said = [spark.table(log) for log in order.logs]
-    return all(rows.where(order.only_with).isEmpty() for rows in said)
+
+def unseen(spark: SparkSession, order: Order, news: News, target: Standing) -> list[DataFrame]:
+    """What the logs have, but for what was looked through before and found to be of another kind."""
+    if news.ranges is None or target.note is None or not target.note.idle:
+        return [spark.table(log) for log in order.logs]
+    return [changes(spark, log, versions) for log, versions in news.ranges.items()]
 
 
 def elapsed(began: float) -> str:
