@@ -153,3 +153,16 @@ def test_a_lake_in_use_is_said_plainly_and_soon(lake: Path, root_session: SparkS
     assert done.returncode != 0
     assert f"is in use by process {os.getpid()}" in done.stderr
     assert "0.5 s were waited" in done.stderr
+
+
+def test_java_takes_the_classes_that_setup_kept(lake: Path, tmp_path: Path) -> None:
+    """Java is silent about an archive that it cannot use, so it is asked where Spark's classes came from."""
+    loaded = tmp_path / "loaded.txt"
+    settings = {"spark.master": "local[1]", "attest.lake": str(tmp_path / "lake")}
+    code = f"from attest.session import start; start({settings!r}).sql('select 1').collect()"
+    options = {"ATTEST_JAVA_OPTIONS": f"{os.environ['ATTEST_JAVA_OPTIONS']} -Xlog:class+load:file={loaded}"}
+    subprocess.run([sys.executable, "-c", code], env=os.environ | options, check=True)
+    kept = [
+        line for line in loaded.read_text().splitlines() if "org.apache.spark." in line and "shared objects" in line
+    ]
+    assert len(kept) > 1_000

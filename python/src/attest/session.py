@@ -27,6 +27,7 @@ from attest.project import LAKE, Project
 LOCK_WAIT = "ATTEST_LOCK_WAIT_SECONDS"
 JAVA_OPTIONS = "ATTEST_JAVA_OPTIONS"
 THROUGHPUT = "-XX:+UseParallelGC"  # a build is one long batch: pauses cost nothing
+ARCHIVE = "classes.jsa"  # beside the jars: Spark's classes as Java had loaded them, made by `make setup`
 
 # What every session of ours must have. dbt-spark switches ANSI off, so that a bad
 # cast becomes null; here a bad cast is an error.
@@ -125,9 +126,16 @@ def lake_settings(lake: Path) -> dict[str, str]:
         "spark.hadoop.datanucleus.schema.autoCreateAll": str(not catalog.exists()).lower(),
         "spark.driver.extraJavaOptions": (
             f'"-Dderby.stream.error.file={lake / "derby.log"}" "-Dlog4j2.configurationFile={log_settings}" '
-            + os.environ.get(JAVA_OPTIONS, THROUGHPUT)
+            + java_options()
         ),
     }
+
+
+def java_options() -> str:
+    """Those asked for, and where loaded classes are found; Java passes over an archive that another Java made."""
+    asked = os.environ.get(JAVA_OPTIONS, THROUGHPUT)
+    archive = Path(sys.prefix) / "jars" / ARCHIVE
+    return f'{asked} "-XX:SharedArchiveFile={archive}" -Xlog:cds*=off' if archive.is_file() else asked
 
 
 def delta_jars(settings: Mapping[str, str]) -> dict[str, str]:
