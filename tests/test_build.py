@@ -132,7 +132,7 @@ def test_law_b4_what_is_only_said_again_rebuilds_nothing(
     lander([event | {"ingest_ts": "2026-06-01T00:00:00Z"} for event in worked()], schema=SCHEMA)
     dbt("run", *CUSTOMER, schema=SCHEMA, project=project)
     said = messages(spark, SCHEMA)
-    assert (said["customer_states"], said["customer_belief"]) == ("nothing new", "nothing new")
+    assert (said["customer_states"], said["customer_belief"]) == ("nothing new", "no news")
     assert {table: content(spark, table) for table in before} == before
     seen = spark.table(f"{SCHEMA}.customer_timeline").where("bk = 'C123' and source_file = '12_4_8.jsonl'").collect()
     assert {f"{row.last_seen_ts:%Y-%m}" for row in seen} == {"2026-06"}
