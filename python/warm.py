@@ -24,7 +24,7 @@ VIEW = """
 
 
 def main(archive: Path, scratch: Path) -> None:
-    os.environ[JAVA_OPTIONS] = f"{THROUGHPUT} -XX:ArchiveClassesAtExit={archive} -Xlog:cds*=off"
+    os.environ[JAVA_OPTIONS] = f'{THROUGHPUT} "-XX:ArchiveClassesAtExit={archive}" -Xlog:cds*=off'
     spark = isolated(start({"spark.master": "local[2]", "attest.lake": str(scratch / "lake")}))
     rows = spark.createDataFrame([("a", 1, "x"), ("b", 2, "y")], "bk string, n int, said string")
     properties = {"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "true"}

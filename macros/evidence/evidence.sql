@@ -66,12 +66,13 @@ from identified
 
 {# Mentions as they are, if the entity declares all that they speak of: an id would not cover another. #}
 {% macro declared(mentions, attributes) -%}
-{%- set undeclared = "array_except(map_keys(" ~ mentions ~ "), array('" ~ attributes | join("', '") ~ "'))" -%}
 if(
-    size({{ undeclared }}) = 0,
+    size({{ mentions }}) = {% for attribute in attributes -%}
+    cast(map_contains_key({{ mentions }}, '{{ attribute }}') as int){{ ' + ' if not loop.last }}
+    {%- endfor %},
     {{ mentions }},
     raise_error(concat(
-        'A mapping mentions ', array_join({{ undeclared }}, ', '),
+        'A mapping mentions ', array_join(array_except(map_keys({{ mentions }}), array('{{ attributes | join("', '") }}')), ', '),
         ', which the entity does not declare. Declare it under vars: entities: in dbt_project.yml, and leave it '
         'there when no source sends it any more: history still has it. Nothing was written.'
     ))

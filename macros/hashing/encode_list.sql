@@ -1,6 +1,10 @@
 {#
-    A set of names as one text, in their own order, their count first.
+    A set of names as one text, in their own order, their count first. Most are empty, and Spark does not compile lambdas.
 #}
 {% macro encode_list(names) -%}
-concat(size({{ names }}), '#', array_join(transform(array_sort({{ names }}), name -> {{ attest.encode('name') }}), ''))
+if(
+    size({{ names }}) = 0,
+    '0#',
+    concat(size({{ names }}), '#', array_join(transform(array_sort({{ names }}), name -> {{ attest.encode('name') }}), ''))
+)
 {%- endmacro %}

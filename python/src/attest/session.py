@@ -58,6 +58,8 @@ OWN_SPARK = {
     # A third of the bytes of Spark's default, and other readers understand it too.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.databricks.delta.snapshotPartitions": "2",
+    # Code that Spark wrote for a step is found again at the next build, and with it what Java made of it.
+    "spark.sql.codegen.cache.maxEntries": "2000",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",

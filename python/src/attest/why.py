@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NoReturn
@@ -19,6 +20,7 @@ from attest.project import Project
 
 WIDTH = 100
 ASKED = "bk string, as_at timestamp, known_at timestamp"
+IN_ONE_PIECE = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "1"}
 EVIDENCE, RULES, QUESTIONS = "why_evidence", "why_rules", "why_questions"
 
 
@@ -51,12 +53,13 @@ def open_case(
     known_at: datetime | None = None,
 ) -> Case:
     asked = find_entity(spark, project, entity)
-    basis = basis_of(spark, asked)
-    evidence = kept_here(spark, of_entity(spark, asked, key), EVIDENCE)
-    left_out = excluded(spark, project, entity=entity, key=key, known_at=known_at)
+    with in_one_piece(spark):
+        basis = basis_of(spark, asked)
+        evidence = kept_here(spark, of_entity(spark, asked, key), EVIDENCE)
+        left_out = excluded(spark, project, entity=entity, key=key, known_at=known_at)
+        rules = kept_here(spark, spark.table(asked.rules), RULES)
     if not evidence:
         refuse_unknown(spark, asked, key, left_out)
-    rules = kept_here(spark, spark.table(asked.rules), RULES)
     return Case(asked, key, as_at or known_at or basis, known_at, basis, evidence, rules, left_out)
 
 
@@ -69,7 +72,22 @@ def answers(
     question = f"select * from {QUESTIONS}"
     attributes = case.entity.attributes
     sql = render(project.root, "explained", assertions=EVIDENCE, asked=question, rules=RULES, attributes=attributes)
-    return sorted(spark.sql(sql).collect(), key=lambda row: (row.as_at, attributes.index(row.attribute)))
+    with in_one_piece(spark):
+        found = spark.sql(sql).collect()
+    return sorted(found, key=lambda row: (row.as_at, attributes.index(row.attribute)))
+
+
+@contextmanager
+def in_one_piece(spark: SparkSession) -> Iterator[None]:
+    """For few rows, those of one entity: nothing is to be found out on the way, and nothing to be spread."""
+    before = {name: str(spark.conf.get(name)) for name in IN_ONE_PIECE}
+    try:
+        for name, value in IN_ONE_PIECE.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
 
 
 def explain(spark: SparkSession, project: Project, case: Case) -> str:
