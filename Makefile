@@ -26,7 +26,7 @@ prove: setup ## the long proofs: all mutants, every history of four events, ever
 check: setup ## lint, types, parse
 	@$(BIN)/ruff check --config python/pyproject.toml python tests examples bench
 	@$(BIN)/ruff format --check --quiet --config python/pyproject.toml python tests examples bench
-	@$(BIN)/mypy --config-file python/pyproject.toml python/src python/reference.py tests examples bench
+	@$(BIN)/mypy --config-file python/pyproject.toml python/src python/reference.py python/warm.py tests examples bench
 	@ATTEST_OFFLINE=1 $(BIN)/dbt --quiet --warn-error-options '{"error": "all"}' parse --no-partial-parse
 	@ATTEST_OFFLINE=1 $(BIN)/dbt --quiet compile
 	@cd target/compiled/attest && ../../../$(BIN)/sqlfluff lint --config ../../../.sqlfluff --processes 2 models tests

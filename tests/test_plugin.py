@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attest.session import JAVA_OPTIONS, THROUGHPUT
 from engine import ROOT
 from pyspark.sql import SparkSession
 
@@ -160,7 +161,7 @@ def test_java_takes_the_classes_that_setup_kept(lake: Path, tmp_path: Path) -> N
     loaded = tmp_path / "loaded.txt"
     settings = {"spark.master": "local[1]", "attest.lake": str(tmp_path / "lake")}
     code = f"from attest.session import start; start({settings!r}).sql('select 1').collect()"
-    options = {"ATTEST_JAVA_OPTIONS": f"{os.environ['ATTEST_JAVA_OPTIONS']} -Xlog:class+load:file={loaded}"}
+    options = {JAVA_OPTIONS: f"{os.environ.get(JAVA_OPTIONS, THROUGHPUT)} -Xlog:class+load:file={loaded}"}
     subprocess.run([sys.executable, "-c", code], env=os.environ | options, check=True)
     kept = [
         line for line in loaded.read_text().splitlines() if "org.apache.spark." in line and "shared objects" in line

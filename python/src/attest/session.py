@@ -13,7 +13,8 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import IO, Any
@@ -110,6 +111,22 @@ def isolated(root: SparkSession) -> SparkSession:
         session.conf.set(key, value)
     states.register(session)
     return session
+
+
+@contextmanager
+def while_set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """The session with these settings; after it, they are as they were."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, was in before.items():
+            if was is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, was)
 
 
 def open_lake(project: Project) -> SparkSession:

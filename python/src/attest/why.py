@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NoReturn
@@ -17,9 +16,11 @@ from attest.errors import ContractError, UnknownKeyError
 from attest.macros import render
 from attest.marks import excluded, was_anything_marked
 from attest.project import Project
+from attest.session import while_set
 
 WIDTH = 100
 ASKED = "bk string, as_at timestamp, known_at timestamp"
+# For few rows, those of one entity: nothing is to be found out on the way, and nothing to be spread.
 IN_ONE_PIECE = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "1"}
 EVIDENCE, RULES, QUESTIONS = "why_evidence", "why_rules", "why_questions"
 
@@ -53,7 +54,7 @@ def open_case(
     known_at: datetime | None = None,
 ) -> Case:
     asked = find_entity(spark, project, entity)
-    with in_one_piece(spark):
+    with while_set(spark, IN_ONE_PIECE):
         basis = basis_of(spark, asked)
         evidence = kept_here(spark, of_entity(spark, asked, key), EVIDENCE)
         left_out = excluded(spark, project, entity=entity, key=key, known_at=known_at)
@@ -72,22 +73,9 @@ def answers(
     question = f"select * from {QUESTIONS}"
     attributes = case.entity.attributes
     sql = render(project.root, "explained", assertions=EVIDENCE, asked=question, rules=RULES, attributes=attributes)
-    with in_one_piece(spark):
+    with while_set(spark, IN_ONE_PIECE):
         found = spark.sql(sql).collect()
     return sorted(found, key=lambda row: (row.as_at, attributes.index(row.attribute)))
-
-
-@contextmanager
-def in_one_piece(spark: SparkSession) -> Iterator[None]:
-    """For few rows, those of one entity: nothing is to be found out on the way, and nothing to be spread."""
-    before = {name: str(spark.conf.get(name)) for name in IN_ONE_PIECE}
-    try:
-        for name, value in IN_ONE_PIECE.items():
-            spark.conf.set(name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
 
 
 def explain(spark: SparkSession, project: Project, case: Case) -> str:

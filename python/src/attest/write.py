@@ -32,7 +32,8 @@ from attest.errors import (
 )
 from attest.failpoints import reach
 from attest.kept import as_files, gathered
-from attest.news import Note
+from attest.news import NOT_YET, Note
+from attest.session import while_set
 
 Result = TypeVar("Result")
 
@@ -136,13 +137,8 @@ def commit(
     if since is not None:
         settings |= {WRITER: "attest", TURN: str(since + 1)}
     before = version_of(spark, table)
-    for name, value in settings.items():
-        spark.conf.set(name, value)
-    try:
+    with while_set(spark, settings):
         unwrapped(action)
-    finally:
-        for name in settings:
-            spark.conf.unset(name)
     reach("after the commit", table.name)
     for version, logged_actions in logged(spark, table.name):
         if before is not None and version <= before:
@@ -169,7 +165,7 @@ def overtaken(table: Table) -> OvertakenError:
 
 def version_of(spark: SparkSession, table: Table) -> int | None:
     log = log_of(spark, table.name)
-    return None if log is None or log.newest < 0 else log.newest
+    return None if log is None or log.newest == NOT_YET else log.newest
 
 
 def replace_difference(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note, since: int) -> Written:
