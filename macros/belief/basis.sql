@@ -1,10 +1,10 @@
 {#
-    What a build of Silver rests on: up to when it knows, by which rules, on which landings, and the sum of what came out.
+    What a build of Silver rests on: up to when it knows, by which rules, on which landings and marks.
 
-    `before` are the bases stamped so far, or none: a basis names the landings that it adds
-    to theirs, so that all of its evidence can be told again, whatever lands later.
+    The package adds the sum of `belief`, which is what came out, and keeps of the landings those
+    that no earlier basis names.
 #}
-{% macro basis(belief, evidence, assertions, rules, marks, before) -%}
+{% macro basis(belief, evidence, assertions, rules, marks) -%}
 
 with known as (
 
@@ -22,23 +22,9 @@ ruled as (
 
 landed as (
 
-    select array_sort(collect_set(landing_id)) as landings
+    select array_sort(collect_list(landing_id)) as landings
 
-    from {{ evidence }}
-
-),
-
-earlier as (
-
-    {%- if before %}
-
-    select flatten(collect_list(landings)) as landings
-
-    from {{ before }}
-    {%- else %}
-
-    select cast(array() as array<string>) as landings
-    {%- endif %}
+    from (select distinct landing_id from {{ evidence }})
 
 ),
 
@@ -49,28 +35,19 @@ marked as (
     from {{ marks }}
     where cleared_at is null
 
-),
-
-content as (
-
-    {{ attest.content_of(belief) | indent(4) }}
-
 )
 
 select
+    '{{ belief }}' as belief,
     known.at as known_at,
     ruled.rule_set_hash,
-    array_except(landed.landings, earlier.landings) as landings,
-    marked.marks,
-    content.beliefs,
-    content.content
+    landed.landings,
+    marked.marks
 
 from known
 cross join ruled
 cross join landed
-cross join earlier
 cross join marked
-cross join content
 where known.at is not null
 
 {%- endmacro %}
@@ -93,12 +70,3 @@ from {{ rules }}
 where is_in_basis
 {%- endmacro %}
 
-
-{# How many rows, and one sum over every column of all of them, whatever their order. #}
-{% macro content_of(rows) -%}
-select
-    count(*) as beliefs,
-    concat(hex(coalesce(bit_xor(xxhash64(*)), 0)), '-', hex(coalesce(bit_xor(xxhash64(*, 1)), 0))) as content
-
-from {{ rows }}
-{%- endmacro %}

@@ -3,6 +3,5 @@
     evidence=ref('account_assertions'),
     assertions=ref('account_states'),
     rules=ref('account_rules'),
-    marks=ref('marks'),
-    before=load_cached_relation(this)
+    marks=ref('marks')
 ) }}

@@ -3,6 +3,5 @@
     evidence=ref('customer_assertions'),
     assertions=ref('customer_states'),
     rules=ref('customer_rules'),
-    marks=ref('marks'),
-    before=load_cached_relation(this)
+    marks=ref('marks')
 ) }}

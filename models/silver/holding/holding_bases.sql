@@ -3,6 +3,5 @@
     evidence=ref('holding_assertions'),
     assertions=ref('holding_states'),
     rules=ref('holding_rules'),
-    marks=ref('marks'),
-    before=load_cached_relation(this)
+    marks=ref('marks')
 ) }}

@@ -3,6 +3,5 @@
     evidence=ref('instrument_assertions'),
     assertions=ref('instrument_states'),
     rules=ref('instrument_rules'),
-    marks=ref('marks'),
-    before=load_cached_relation(this)
+    marks=ref('marks')
 ) }}

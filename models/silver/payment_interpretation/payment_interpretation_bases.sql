@@ -3,6 +3,5 @@
     evidence=ref('payment_interpretation_assertions'),
     assertions=ref('payment_interpretation_states'),
     rules=ref('payment_interpretation_rules'),
-    marks=ref('marks'),
-    before=load_cached_relation(this)
+    marks=ref('marks')
 ) }}

@@ -3,6 +3,5 @@
     evidence=ref('program_assertions'),
     assertions=ref('program_states'),
     rules=ref('program_rules'),
-    marks=ref('marks'),
-    before=load_cached_relation(this)
+    marks=ref('marks')
 ) }}

@@ -15,11 +15,43 @@ from attest import write
 from attest.errors import UnknownBasisError
 from attest.macros import render
 from attest.marks import read_marks
-from attest.news import find_news, standing, version_at
+from attest.news import NOT_YET, News, Standing, changes, find_news, standing, version_at
 from attest.order import Order, Outcome, package_sum
 from attest.project import Project
 
-STAMPED = "basis_id string, stamped_at timestamp, code_version string, belief_version bigint"
+STAMPED = """
+    basis_id string, stamped_at timestamp, code_version string, belief_version bigint, known_at timestamp,
+    rule_set_hash string, landings array<string>, marks array<string>, beliefs bigint, content string
+"""
+COLUMNS_OF_CHANGES = ("_change_type", "_commit_version", "_commit_timestamp")
+BYTES = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class Content:
+    """How many rows there are, and two sums over every column of all of them, whatever their order."""
+
+    rows: int
+    sums: tuple[int, int]
+
+    @staticmethod
+    def of(rows: DataFrame) -> Content:
+        sums = [F.coalesce(F.bit_xor(F.xxhash64("*", *extra)), F.lit(0)) for extra in ((), (F.lit(1),))]
+        count, *found = rows.agg(F.count("*"), *sums).collect()[0]
+        return Content(count, (found[0] & BYTES, found[1] & BYTES))
+
+    @staticmethod
+    def stamped(row: Row) -> Content:
+        one, other = row.content.split("-")
+        return Content(row.beliefs, (int(one, 16), int(other, 16)))
+
+    def __str__(self) -> str:
+        return f"{self.sums[0]:X}-{self.sums[1]:X}"
+
+    def after(self, left: Content, came: Content) -> Content:
+        """A sum takes a row back by taking it in again."""
+        sums = [here ^ gone ^ new for here, gone, new in zip(self.sums, left.sums, came.sums, strict=True)]
+        return Content(self.rows - left.rows + came.rows, (sums[0], sums[1]))
 
 
 def stamp(spark: SparkSession, text: str) -> Outcome:
@@ -31,39 +63,68 @@ def stamp(spark: SparkSession, text: str) -> Outcome:
     news = find_news(spark, order.lineage(definition=order.definition(spark)), target=target)
     if target is not None and news.is_nothing:
         return Outcome("no news")
+    stamped = spark.table(table.name).orderBy("stamped_at").collect() if target else []
+    newest = stamped[-1] if stamped else None
+    told = [
+        identified(row, table.name, version, content, landings=stamped)
+        for row in spark.sql(order.code).collect()
+        for version, content in [summed(spark, row.belief, news, target, newest)]
+    ]
     note = replace(news.note, generation=target.note.generation if target and target.note else news.note.generation)
-    frame = spark.sql(order.code)
-    found = frame.collect()
-    belief = next(name for name in order.inputs if name.endswith("_belief"))
-    beliefs = standing(spark, belief)
-    told = [(*identify(row, table.name, beliefs.version if beliefs else 0), *row) for row in found]
-    rows = spark.createDataFrame(told, f"{STAMPED}, {ddl(frame)}")
+    rows = spark.createDataFrame(told, STAMPED)
     if target is None:
         written = write.create(spark, table, rows, note=note, since=since)
-    elif stands(spark, table.name, found):
+    elif newest is not None and all(stands(newest, row) for row in told):
         written = write.confirm(spark, table, note=note, since=since)
     else:
         written = write.append(spark, table, rows, note=note, since=since)
-    return Outcome(f"{written.primitive}: {', '.join(row[0] for row in told) or 'nothing landed yet'}", written)
+    return Outcome(f"{written.primitive}: {', '.join(row.basis_id for row in told) or 'nothing landed yet'}", written)
 
 
-def identify(row: Row, ledger: str, version: int) -> tuple[str, datetime, str, int]:
-    about = [ledger, row.known_at.isoformat(), row.rule_set_hash, row.beliefs, row.content, row.landings]
-    name = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:16]
-    return name, datetime.now(UTC), package_sum()[:16], version
+def summed(
+    spark: SparkSession, belief: str, news: News, target: Standing | None, newest: Row | None
+) -> tuple[int, Content]:
+    """The sum of what is believed, and the version summed: by what changed since the last one, where that is told."""
+    before = target.note if target is not None else None
+    now = news.note.read.get(belief)
+    if now is None:
+        found = standing(spark, belief)
+        now = version_at(found)
+    elif newest is not None and before is not None and before.seen.get(belief) == news.note.seen.get(belief):
+        until = before.read.get(belief, NOT_YET)
+        if until == now:
+            return now, Content.stamped(newest)
+        if NOT_YET < until < now:
+            changed = changes(spark, belief, (until + 1, now))
+            came = F.col("_change_type").isin("insert", "update_postimage")
+            left, new = (Content.of(changed.where(one).drop(*COLUMNS_OF_CHANGES)) for one in (~came, came))
+            return now, Content.stamped(newest).after(left, new)
+    return now, Content.of(spark.read.option("versionAsOf", now).table(belief))
 
 
-def stands(spark: SparkSession, ledger: str, found: list[Row]) -> bool:
-    """Whether the newest basis says the same: no landing more, and the same rules and beliefs."""
-    newest = spark.table(ledger).orderBy(F.desc("stamped_at")).first()
-    same = ("known_at", "rule_set_hash", "beliefs", "content")
-    return newest is not None and all(
-        not row.landings and all(newest[name] == row[name] for name in same) for row in found
+def identified(row: Row, ledger: str, version: int, content: Content, *, landings: list[Row]) -> Row:
+    """A row of the ledger, which names the landings that none of these rows does."""
+    named = {landing for one in landings for landing in one.landings}
+    added = [landing for landing in row.landings if landing not in named]
+    about = [ledger, row.known_at.isoformat(), row.rule_set_hash, content.rows, str(content), added]
+    return Row(
+        basis_id=hashlib.sha256(json.dumps(about).encode()).hexdigest()[:16],
+        stamped_at=datetime.now(UTC),
+        code_version=package_sum()[:16],
+        belief_version=version,
+        known_at=row.known_at,
+        rule_set_hash=row.rule_set_hash,
+        landings=added,
+        marks=row.marks,
+        beliefs=content.rows,
+        content=str(content),
     )
 
 
-def ddl(rows: DataFrame) -> str:
-    return ", ".join(f"{column.name} {column.dataType.simpleString()}" for column in rows.schema)
+def stands(newest: Row, row: Row) -> bool:
+    """Whether the newest basis says the same: no landing more, and the same rules and beliefs."""
+    same = ("known_at", "rule_set_hash", "beliefs", "content")
+    return not row.landings and all(newest[name] == row[name] for name in same)
 
 
 @dataclass(frozen=True)
@@ -101,15 +162,14 @@ def reproduce(spark: SparkSession, project: Project, basis_id: str) -> Reproduce
     """Compute the basis' beliefs anew from its evidence and rules, and compare their sum with what was stamped."""
     basis = find_basis(spark, project, basis_id)
     beliefs = recompute(spark, project, basis).localCheckpoint()
-    beliefs.createOrReplaceTempView("reproduced")
-    found = spark.sql(render(project.root, "content_of", rows="reproduced")).collect()[0]
+    found = Content.of(beliefs)
     title = (
         f"basis {basis_id} of {basis.entity}, known at {basis.row.known_at} UTC: {len(basis.landings)} landings, "
         f"{basis.row.beliefs:,} beliefs"
     )
-    if (found.beliefs, found.content) == (basis.row.beliefs, basis.row.content):
-        return Reproduced(True, f"{title}\nthe same bytes, from evidence alone (sum {found.content})")
-    lines = [title, f"differs: {found.beliefs:,} beliefs, sum {found.content}, where {basis.row.content} was stamped"]
+    if found == Content.stamped(basis.row):
+        return Reproduced(True, f"{title}\nthe same bytes, from evidence alone (sum {found})")
+    lines = [title, f"differs: {found.rows:,} beliefs, sum {found}, where {basis.row.content} was stamped"]
     if package_sum()[:16] != basis.row.code_version:
         lines.append(f"the code is not what it was (version {basis.row.code_version} then, {package_sum()[:16]} now)")
     return Reproduced(False, "\n".join([*lines, first_difference(spark, project, basis, beliefs)]))

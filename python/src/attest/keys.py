@@ -52,9 +52,8 @@ def with_edits(spark: SparkSession, order: Order, news: News) -> tuple[News, Dat
     touched = touched_keys(spark, news=news, key=order.key, by=order.touched_by, on=order.touched_on)
     if touched is None:
         return everything(news), None
-    # Readers learn of an edit from the generation: no log of theirs tells what it did. Of a mark they learn as
-    # this table does, or from its change feed.
-    if news.edited.keys() - order.touched_on.keys():
+    # Without a change feed, readers learn of an edit from the generation; of a mark they learn as this table does.
+    if news.edited.keys() - order.touched_on.keys() and not order.tells_changes:
         news = replace(news, note=replace(news.note, generation=uuid.uuid4().hex))
     return news, touched
 

@@ -67,6 +67,11 @@ class Order:
         return self.materialized == "replace_by_key"
 
     @property
+    def tells_changes(self) -> bool:
+        """Its readers learn from a change feed which keys it wrote anew."""
+        return self.table.properties.get("delta.enableChangeDataFeed") == "true"
+
+    @property
     def named(self) -> Sequence[str]:
         """The keys that somebody wants rebuilt, news or not."""
         return self.rebuild if self.is_by_key else ()
@@ -95,7 +100,7 @@ class Order:
 
     def definition(self, spark: SparkSession) -> str:
         """What a table is computed by: its code, this package's where that has a part, and the views that it reads."""
-        parts = [self.code, [view_text(spark, view) for view in self.views]]
+        parts = [self.code, [view_text(spark, view) for view in self.views], self.tells_changes]
         if self.is_python or f"{WHOLE_STATE}(" in self.code:
             parts.append(package_sum())
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

@@ -3,6 +3,5 @@
     evidence=ref('office_assertions'),
     assertions=ref('office_states'),
     rules=ref('office_rules'),
-    marks=ref('marks'),
-    before=load_cached_relation(this)
+    marks=ref('marks')
 ) }}
