@@ -197,6 +197,23 @@ def test_readers_of_an_edit_come_back_to_the_keys_that_it_concerns_where_the_tab
 
 
 @pytest.mark.usefixtures("listening")
+def test_a_table_is_not_made_before_its_reference_has_a_row_that_its_logs_share(spark: SparkSession) -> None:
+    marks = "listening.marks"
+    table = {"name": "listening.worlds", "key": "bk"}
+    waits: dict[str, Any] = {
+        "materialized": "by_difference",
+        "idle_without": {marks: "verdict"},
+        "references": [marks],
+        "table": table,
+    }
+    asked = order(code=f"select * from {SAID}", **waits)
+    for verdicts, message in (((), "nothing to make"), (("unheard of",), "nothing to make"), (("taken",), "create")):
+        rows = spark.createDataFrame([(verdict,) for verdict in verdicts], "verdict string")
+        write.create(spark, Table(marks), rows, note=Note(str(verdicts)))
+        assert build(spark, asked).message.startswith(message)
+
+
+@pytest.mark.usefixtures("listening")
 @pytest.mark.parametrize("tells", [True, False])
 def test_law_s6_a_basis_sums_what_changed_where_the_table_tells_and_else_all_of_it(
     spark: SparkSession, tells: bool

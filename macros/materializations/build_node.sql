@@ -14,7 +14,7 @@
 {%- set order = attest.build_order(code) -%}
 {%- do order.update({'only_news': attest.only_news(key), 'new_by': config.get('new_by'), 'touched_by': config.get('touched_by')}) -%}
 {%- do order.update({'rebuild': [var('rebuild')] if var('rebuild', []) is string else var('rebuild', [])}) -%}
-{%- do order.update({'idle_without': attest.relation_named(config.get('idle_without'), order.references)}) -%}
+{%- do order.update({'idle_without': attest.shared_with(config.get('idle_without', {}), order.references)}) -%}
 {%- do order.update({'only_with': config.get('only_with')}) -%}
 {%- do order.update({'touched_on': attest.touched_on(order.references)}) -%}
 {%- do order.update({'found_by': attest.by_relation(config.get('found_by', {}), order.logs)}) -%}
@@ -55,6 +55,16 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
     {%- do conditions.update({marks: attest.covers('edited', 'log')}) -%}
 {%- endif -%}
 {{ return(conditions) }}
+{%- endmacro %}
+
+
+{# Each of these references by its relation, with the column that its rows share with the logs. #}
+{% macro shared_with(columns, references) -%}
+{%- set shared = {} -%}
+{%- for name, column in columns.items() -%}
+    {%- do shared.update({attest.relation_named(name, references): column}) -%}
+{%- endfor -%}
+{{ return(shared) }}
 {%- endmacro %}
 
 

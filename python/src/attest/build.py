@@ -36,7 +36,7 @@ def build(spark: SparkSession, text: str, compute: Callable[[], DataFrame] | Non
     news = find_news(spark, made_from, target=None if order.full_refresh and not order.is_log else target)
     if news.is_nothing and not (order.named and target is not None):
         return Outcome("no news")
-    if target is None and order.idle_without and is_empty(spark, order.idle_without):
+    if target is None and order.idle_without and not any(shares_rows(spark, order, one) for one in order.idle_without):
         return Outcome("nothing to make")
     not_its_own = order.looked_up
     order = spared(spark, order)
@@ -105,6 +105,16 @@ def build_where_it_differs(spark: SparkSession, order: Order, news: News, target
         rows = spark.sql(order.code)
         written = write.replace_difference(spark, order.table, rows, note=news.note, since=target.version)
     return Outcome(f"{written.primitive}: {written.rows} rows", written)
+
+
+def shares_rows(spark: SparkSession, order: Order, reference: str) -> bool:
+    """Whether a row of the reference has the value of its column that a row of some log has."""
+    column = order.idle_without[reference]
+    if is_empty(spark, reference):
+        return False
+    rows = F.broadcast(spark.table(reference).select(column))
+    logs = [log for log in map(spark.table, order.logs) if column in log.columns]
+    return any(not log.join(rows, column, "left_semi").isEmpty() for log in logs)
 
 
 def lacks_its_kind(order: Order, said: Iterable[DataFrame]) -> bool:

@@ -37,7 +37,7 @@ class Order:
     touched_by: str | None = None
     touched_on: Mapping[str, str] = field(default_factory=dict)
     found_by: Mapping[str, str] = field(default_factory=dict)
-    idle_without: str | None = None
+    idle_without: Mapping[str, str] = field(default_factory=dict)
     only_with: str | None = None
     rebuild: Sequence[str] = ()
     turns_at: str | None = None
