@@ -214,6 +214,42 @@ def test_a_table_is_not_made_before_its_reference_has_a_row_that_its_logs_share(
 
 
 @pytest.mark.usefixtures("listening")
+@pytest.mark.parametrize("few", [100, 0], ids=["few", "many"])
+def test_what_is_written_by_key_is_read_from_its_change_feed_unless_somebody_else_wrote(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(keys, "FEW", few)
+    read = "listening.read"
+    told = {"name": TOLD, "key": "bk", "properties": {"delta.enableChangeDataFeed": "true"}}
+    code = f"select * from (select * from {SAID}{ONLY_NEWS}) as said where verdict = 'taken' and n < 9"
+    writer = order(code=code, new_by=None, table=told)
+    of_told = {"table": {"name": read, "key": "bk"}, "new_by": None}
+    reader = order(logs=[TOLD], code=f"select * from (select * from {TOLD}{ONLY_NEWS}) as read", **of_told)
+    spark.sql(f"drop table {TOLD}")
+    for asked in (writer, reader):
+        build(spark, asked)
+    for rows in (LATER, [("a", "x", "3", "taken", 8), ("c", "c", "3", "taken", 1)]):
+        say(spark, rows)
+        build(spark, writer)
+
+    def unread(*_: Any) -> None:
+        raise AssertionError("the table was read")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(keys, "looked_for", unread)
+        assert build(spark, reader).keys == 5
+    whole = sorted(map(tuple, spark.table(TOLD).collect()))
+    assert sorted(map(tuple, spark.table(read).collect())) == whole
+    spark.sql(f"insert into {TOLD} select * from {TOLD} where bk = 'b'")
+    with monkeypatch.context() as patched:
+        patched.setattr(keys, "looked_for", unread)
+        with pytest.raises(AssertionError, match="the table was read"):
+            build(spark, reader)
+    assert build(spark, reader).keys == 1
+    assert spark.table(read).count() == len(whole) + 1
+
+
+@pytest.mark.usefixtures("listening")
 @pytest.mark.parametrize("tells", [True, False])
 def test_law_s6_a_basis_sums_what_changed_where_the_table_tells_and_else_all_of_it(
     spark: SparkSession, tells: bool

@@ -15,7 +15,7 @@ from attest import write
 from attest.errors import UnknownBasisError
 from attest.macros import render
 from attest.marks import read_marks
-from attest.news import NOT_YET, News, Standing, changes, find_news, standing, version_at
+from attest.news import COLUMNS_OF_CHANGES, NOT_YET, News, Standing, changes, find_news, standing, version_at
 from attest.order import Order, Outcome, package_sum
 from attest.project import Project
 
@@ -23,7 +23,6 @@ STAMPED = """
     basis_id string, stamped_at timestamp, code_version string, belief_version bigint, known_at timestamp,
     rule_set_hash string, landings array<string>, marks array<string>, beliefs bigint, content string
 """
-COLUMNS_OF_CHANGES = ("_change_type", "_commit_version", "_commit_timestamp")
 BYTES = 2**64 - 1
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -12,7 +14,17 @@ from pyspark.sql import functions as F
 from attest.commits import is_empty
 from attest.empty import EMPTY
 from attest.kept import as_files, gathered
-from attest.news import ARRIVAL, VIEW, News, Standing, found_keys, received, said_before, touched_keys
+from attest.news import (
+    ARRIVAL,
+    VIEW,
+    News,
+    Standing,
+    found_keys,
+    of_whole_keys,
+    received,
+    said_before,
+    touched_keys,
+)
 from attest.order import Order
 
 FEW = 100  # keys
@@ -84,7 +96,8 @@ def find_keys(
         return cut_down(spark, order, keep(lacking), until_written)[0]
     heard = keep(received(spark, news=news, columns=[key, new_by, ARRIVAL] if new_by else [key]))
     keys = heard.select(key) if touched is None else heard.select(key).union(touched)
-    cut, inputs = cut_down(spark, order, keep(keys.distinct()), until_written)
+    told_whole = rows_told(spark, order, news) if touched is None else {}
+    cut, inputs = cut_down(spark, order, keep(keys.distinct()), until_written, told_whole)
     told = [log for log in news.note.read if not is_empty(spark, log)]
     if not new_by or not told:
         return cut
@@ -98,8 +111,23 @@ def find_keys(
     return replace(cut, keys=keep((keys if touched is None else keys.union(touched)).distinct()))
 
 
+def rows_told(spark: SparkSession, order: Order, news: News) -> dict[str, DataFrame]:
+    """Where all news is one log's, which is written by key: all rows of those keys, the table unread."""
+    assert news.ranges is not None
+    ranges = {log: versions for log, versions in news.ranges.items() if log in news.note.read}
+    if len(ranges) != 1:
+        return {}
+    [(log, versions)] = ranges.items()
+    rows = of_whole_keys(spark, log, versions, order.key)
+    return {} if rows is None else {log: rows}
+
+
 def cut_down(
-    spark: SparkSession, order: Order, keys: DataFrame, until_written: ExitStack
+    spark: SparkSession,
+    order: Order,
+    keys: DataFrame,
+    until_written: ExitStack,
+    told_whole: Mapping[str, DataFrame] = MappingProxyType({}),
 ) -> tuple[Cut, dict[str, DataFrame]]:
     """Each relation that the model keeps to the news is looked through once for these keys; a few are named there,
 
@@ -111,15 +139,19 @@ def cut_down(
     for relation in order.cut_to_news:
         if relation.startswith(EMPTY):
             continue
-        rows = spark.table(relation)
-        if len(named) <= FEW:
-            cut = rows.where(F.col(order.key).isin(named))
-        else:
-            cut = rows.join(keys, on=order.key, how="left_semi").select(rows.columns)
-            if order.new_by or code.count(f"{relation}{order.only_news}") > 1:
-                cut = until_written.enter_context(as_files(spark, order.table.name, cut))
+        cut = told_whole.get(relation)
+        if cut is None:
+            cut = looked_for(spark.table(relation), order.key, named, keys)
+        if len(named) > FEW and (order.new_by or code.count(f"{relation}{order.only_news}") > 1):
+            cut = until_written.enter_context(as_files(spark, order.table.name, cut))
         view = f"{VIEW}_of_{len(inputs)}"
         cut.createOrReplaceTempView(view)
         code = code.replace(f"{relation}{order.only_news}", f"{view}{order.only_news}")
         inputs[relation] = cut
     return Cut(keys, code), inputs
+
+
+def looked_for(rows: DataFrame, key: str, named: list[str], keys: DataFrame) -> DataFrame:
+    if len(named) <= FEW:
+        return rows.where(F.col(key).isin(named))
+    return rows.join(keys, on=key, how="left_semi").select(rows.columns)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from attest.commits import commits, log_of
@@ -33,6 +33,7 @@ DEFINITION = "definition"
 ARRIVAL = "ingest_ts"
 NOT_YET = -1  # the version of a table that is not there
 WORTH_IT = 0.5  # of a table's keys: beyond that it is written whole
+COLUMNS_OF_CHANGES = ("_change_type", "_commit_version", "_commit_timestamp")
 WINDOW = ("bk", "version_sk", "effective_from", "effective_to")  # what a fact takes from a dimension
 
 
@@ -44,6 +45,7 @@ class Note:
     due: str | None = None
     at: str | None = None
     idle: bool | None = None
+    whole: str | None = None
 
     def to_json(self) -> str:
         return json.dumps({"attest": {name: value for name, value in vars(self).items() if value is not None}})
@@ -210,6 +212,24 @@ def changes(spark: SparkSession, log: str, versions: tuple[int, int]) -> DataFra
     first, last = versions
     feed = spark.read.option("readChangeFeed", "true").option("startingVersion", first).option("endingVersion", last)
     return feed.table(log)
+
+
+def of_whole_keys(spark: SparkSession, log: str, versions: tuple[int, int], key: str) -> DataFrame | None:
+    """All rows of the keys that the log has news of, from its change feed alone: what it cost to write, not the table.
+
+    None where a commit may have left rows of such a key as they were.
+    """
+    found = log_of(spark, log)
+    first, last = versions
+    for version in range(first, last + 1):
+        note = parse((found.told(version) or {}).get("userMetadata")) if found is not None else None
+        if note is None or note.whole != key:
+            return None
+    changed = changes(spark, log, versions)
+    if first < last:
+        newest = F.max("_commit_version").over(Window.partitionBy(key))
+        changed = changed.withColumn("newest", newest).where("_commit_version = newest").drop("newest")
+    return changed.where("_change_type = 'insert'").drop(*COLUMNS_OF_CHANGES)
 
 
 def found_keys(

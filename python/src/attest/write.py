@@ -219,6 +219,7 @@ def replace_kept(
     gone = found.emptied and has_any(spark, table, without_rows(keys, kept, key))
     if not found.rows and not gone:
         return confirm(spark, table, note=note, since=since)
+    note = replace(note, whole=key)
     if not gone:
         return replace(replace_on(spark, table, kept, note=note, since=since), rows=found.rows)
     removals = keys.select(key).withColumn("attest_removes", F.lit(True))
