@@ -385,8 +385,8 @@ MARKED = [
         "a cleared mark still stands",
         "C4",
         EVIDENCE,
-        "        on mark.cleared_at is null\n        and {{ covers('mark', 'log') | indent(8) }}",
-        "        on {{ covers('mark', 'log') | indent(8) }}",
+        "        on mark.cleared_at is null\n        and {{ attest.covers('mark', 'log') | indent(8) }}",
+        "        on {{ attest.covers('mark', 'log') | indent(8) }}",
         killer="states",
     ),
     Mutant(
@@ -414,6 +414,12 @@ def copied(root: Path, mutant: Mutant | None = None) -> Path:
 
 
 def mutate(root: Path, mutant: Mutant) -> None:
+    file = file_of(root, mutant)
+    file.write_text(file.read_text(encoding="utf-8").replace(mutant.text, mutant.becomes), encoding="utf-8")
+
+
+def file_of(root: Path, mutant: Mutant) -> Path:
+    """The one file that holds a mutant's text, once."""
     place = root / mutant.place
     files = sorted(place.rglob("*.sql")) if place.is_dir() else [place]
     times = {file: file.read_text(encoding="utf-8").count(mutant.text) for file in files}
@@ -422,8 +428,7 @@ def mutate(root: Path, mutant: Mutant) -> None:
             f"{mutant.name}: {mutant.place} holds {mutant.text!r} {sum(times.values())} times, not once. "
             "Give the mutant in tests/mutants.py the text as it reads now."
         )
-    file = max(files, key=times.__getitem__)
-    file.write_text(file.read_text(encoding="utf-8").replace(mutant.text, mutant.becomes), encoding="utf-8")
+    return max(files, key=times.__getitem__)
 
 
 def made_of(root: Path) -> Engine:

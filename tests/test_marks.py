@@ -18,6 +18,7 @@ import oracle
 import pyarrow as pa
 import pytest
 import test_absence as absence
+from attest.once import query
 from attest.session import isolated
 from cases import text
 from engine import ATTRIBUTES, OURS, Engine
@@ -73,7 +74,7 @@ class Marked:
             "lived", made_by=made_by, evidence="everything", marks="marks", attributes=ATTRIBUTES, carries_keys=True
         )
         # As a table would have them: Spark cannot plan a union of two checkpoints with one origin.
-        self.spark.createDataFrame(self.spark.sql(lived).toArrow()).createOrReplaceTempView("worlds")
+        self.spark.createDataFrame(query(self.spark, lived).toArrow()).createOrReplaceTempView("worlds")
         self.spark.sql(
             engine.sql("as_known", made_by=made_by, states="states", worlds="worlds")
         ).localCheckpoint().createOrReplaceTempView("as_known")
@@ -147,7 +148,7 @@ def test_laws_b8_and_s6_what_a_bad_day_deleted_or_kept_is_told_as_it_was_known(s
     bad = [(f"{number}/1{of}", *times, f"F{number}") for number in numbers for of in ("", " word")]
     engine.marks(spark, bad)
     lived = engine.sql("lived", made_by=OURS, marks="marks", attributes=ATTRIBUTES, **views)
-    spark.sql(lived).where("is_inferred").localCheckpoint().createOrReplaceTempView("inferred")
+    query(spark, lived).where("is_inferred").localCheckpoint().createOrReplaceTempView("inferred")
     nothing = absence.Day(None, None)
     without = [(first, nothing, last) for first, _, last in absence.HISTORIES]
     for day_known, told in ((99, absence.HISTORIES), (100, without), (109, without), (110, absence.HISTORIES)):

@@ -11,8 +11,20 @@ import pytest
 from attest import news, write
 from attest.session import isolated
 from cases import versions_by_key
-from engine import OURS, Engine
-from mutants import MUTANTS, NEWS, TIMELINE, Mutant, UnfitMutantError, copied, loaded, made_of
+from engine import OURS, ROOT, Engine
+from mutants import (
+    MARKED,
+    MUTANTS,
+    NEWS,
+    RESOLVERS,
+    TIMELINE,
+    Mutant,
+    UnfitMutantError,
+    copied,
+    file_of,
+    loaded,
+    made_of,
+)
 from packed import Case, landed, small, spoken, wrong
 from pyarrow import Table
 from pyspark.sql import SparkSession
@@ -103,6 +115,11 @@ def test_law_b1_a_mutant_of_the_news_is_caught(
 
 def line(mutant: Mutant, found: Sequence[str], cases: int) -> str:
     return f"  {mutant.name:45} {mutant.law}  {mutant.killer} ({len(found)} of {cases:,})"
+
+
+def test_every_mutant_has_its_place() -> None:
+    """Some are tried by `make prove` alone, where one that is unfit would be known too late."""
+    assert all(file_of(ROOT, mutant).exists() for mutant in [*MUTANTS, *RESOLVERS, *MARKED])
 
 
 @pytest.mark.parametrize("text", ["no engine says this", "select"], ids=["gone", "not alone"])

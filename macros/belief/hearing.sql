@@ -10,7 +10,9 @@ spoken as (
 
 periods as (
 
-    {{ attest.rulebook(rules) | indent(4) }}
+    select *
+
+    from {{ attest.once(attest.rulebook(rules)) | indent(4) }}
 
 ),
 

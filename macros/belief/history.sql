@@ -19,7 +19,7 @@ periods as (
 
     select *
 
-    from ({{ attest.rulebook(rules) | indent(4) }})
+    from {{ attest.once(attest.rulebook(rules)) | indent(4) }}
     where {{ 'is_basis' if known_at is none else
         'not is_basis and ' ~ known_at ~ ' >= known_from and ' ~ known_at ~ ' < known_until' }}
 

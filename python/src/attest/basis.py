@@ -16,6 +16,7 @@ from attest.errors import UnknownBasisError
 from attest.macros import render
 from attest.marks import read_marks
 from attest.news import COLUMNS_OF_CHANGES, NOT_YET, News, Standing, changes, find_news, standing, version_at
+from attest.once import query
 from attest.order import Order, Outcome, package_sum
 from attest.project import Project
 
@@ -216,9 +217,10 @@ def recompute(spark: SparkSession, project: Project, basis: Basis) -> DataFrame:
         basis=basis.row.known_at.isoformat(sep=" "),
     )  # fmt: skip
     spark.sql(rules).localCheckpoint().createOrReplaceTempView("basis_rules")
-    return spark.sql(
-        render(root, "belief", entity=entity, assertions="basis_states", rules="basis_rules", attributes=attributes)
+    believed = render(
+        root, "belief", entity=entity, assertions="basis_states", rules="basis_rules", attributes=attributes
     )
+    return query(spark, believed)
 
 
 def stood_then(spark: SparkSession, project: Project, basis: Basis) -> DataFrame:

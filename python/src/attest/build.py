@@ -18,6 +18,7 @@ from attest.commits import is_empty
 from attest.empty import read_as_empty
 from attest.keys import concerned, find_keys
 from attest.news import VIEW, News, Standing, changes, find_news, standing, version_at
+from attest.once import query
 from attest.order import Order, Outcome
 
 
@@ -44,7 +45,7 @@ def build(spark: SparkSession, text: str, compute: Callable[[], DataFrame] | Non
         return build_where_it_differs(spark, order, news, target)
     news, touched = concerned(spark, order, news, target)
     if target is None or (news.is_everything and order.materialized != "append_only"):
-        rows = compute() if compute is not None else spark.sql(order.whole_code)
+        rows = compute() if compute is not None else query(spark, order.whole_code)
         note = news.note
         if lacks_its_kind(order, map(spark.table, order.logs)):
             rows, note = rows.limit(0), replace(note, idle=True)
@@ -58,7 +59,7 @@ def build(spark: SparkSession, text: str, compute: Callable[[], DataFrame] | Non
             written = write.confirm(spark, order.table, note=news.note, since=since)
             return Outcome(written.primitive, written, 0)
         cut.keys.createOrReplaceTempView(VIEW)
-        rows = compute() if compute is not None else spark.sql(cut.code)
+        rows = compute() if compute is not None else query(spark, cut.code)
         if order.is_log:
             written = write.append(spark, order.table, rows, note=news.note, since=since)
         else:
@@ -102,7 +103,7 @@ def build_where_it_differs(spark: SparkSession, order: Order, news: News, target
     if is_empty(spark, order.table.name) and lacks_its_kind(order, unseen(spark, order, news, target)):
         written = write.confirm(spark, order.table, note=replace(news.note, idle=True), since=target.version)
     else:
-        rows = spark.sql(order.code)
+        rows = query(spark, order.code)
         written = write.replace_difference(spark, order.table, rows, note=news.note, since=target.version)
     return Outcome(f"{written.primitive}: {written.rows} rows", written)
 

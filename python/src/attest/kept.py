@@ -24,12 +24,18 @@ def gathered(spark: SparkSession, table: str, rows: DataFrame) -> Iterator[DataF
 
     then they are sent to the rows that they are looked for among, and none of those is sent anywhere.
     """
-    here = rows.limit(HERE + 1).toArrow()
-    if len(here) <= HERE:
-        yield spark.createDataFrame(here, rows.schema)
+    few = here(spark, rows)
+    if few is not None:
+        yield few
     else:
         with as_files(spark, table, rows) as kept:
             yield kept
+
+
+def here(spark: SparkSession, rows: DataFrame) -> DataFrame | None:
+    """The same rows, in this process; none if they are too many."""
+    taken = rows.limit(HERE + 1).toArrow()
+    return spark.createDataFrame(taken, rows.schema) if len(taken) <= HERE else None
 
 
 def at_once(write: Callable[[], None]) -> None:

@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from attest import seed
 from attest.errors import SeedError
 from attest.macros import home, render
+from attest.once import query
 from attest.project import Project
 from attest.why import Entity, find_entity, shown
 
@@ -104,7 +105,7 @@ def rows_that_decide_nothing(spark: SparkSession, entity: Entity, history: str) 
     A vote of a quorum counts without winning, and so does a word that clears: neither is among them.
     """
     rules = ", ".join(f"{attribute}.rule_id" for attribute in entity.attributes)
-    deciding = spark.sql(f"select distinct explode(array({rules})) as rule_id from ({history})")
+    deciding = query(spark, f"select distinct explode(array({rules})) as rule_id from ({history})")
     silent = spark.table("preview_rules").where("is_in_basis and rule <> 'quorum' and not coalesce(may_clear, false)")
     told = silent.join(deciding, on="rule_id", how="left_anti").select(
         "attribute_group", "source_system", "rank", "rule"
@@ -132,7 +133,7 @@ def idle(rows: Sequence[Row]) -> str:
 
 
 def render_view(spark: SparkSession, project: Project, macro: str, view: str, /, **arguments: object) -> None:
-    spark.sql(render(project.root, macro, **arguments)).localCheckpoint().createOrReplaceTempView(view)
+    query(spark, render(project.root, macro, **arguments)).localCheckpoint().createOrReplaceTempView(view)
 
 
 def latest(spark: SparkSession, entity: Entity) -> datetime:

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from attest.errors import ContractError, UnknownKeyError
 from attest.macros import render
 from attest.marks import excluded, was_anything_marked
+from attest.once import query
 from attest.project import Project
 from attest.session import while_set
 
@@ -74,7 +75,7 @@ def answers(
     attributes = case.entity.attributes
     sql = render(project.root, "explained", assertions=EVIDENCE, asked=question, rules=RULES, attributes=attributes)
     with while_set(spark, IN_ONE_PIECE):
-        found = spark.sql(sql).collect()
+        found = query(spark, sql).collect()
     return sorted(found, key=lambda row: (row.as_at, attributes.index(row.attribute)))
 
 
