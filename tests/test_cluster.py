@@ -87,6 +87,7 @@ def kill_when(there: Path, victim: subprocess.Popen[bytes], build: subprocess.Po
     assert build.poll() is None, "the build had ended"
 
 
+@pytest.mark.prove
 def test_a_build_on_a_cluster_that_loses_a_worker_gives_the_tables_of_a_local_build(
     cluster: Cluster, spark: SparkSession, dbt: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -31,7 +31,7 @@ from attest.errors import (
     StrayKeyError,
 )
 from attest.failpoints import reach
-from attest.kept import as_files, gathered
+from attest.kept import gathered, room_for
 from attest.news import NOT_YET, Note
 from attest.session import while_set
 
@@ -201,7 +201,8 @@ def replace_by_key(
     """
     reach("before the write", table.name)
     require_columns(spark, table, rows)
-    with staged(spark, table, guard(rows, table).select(*columns_of(spark, table))) as kept:
+    wanted = guard(rows, table).select(*columns_of(spark, table))
+    with staged(spark, table, wanted, most=room_for(keys)) as kept:
         return replace_kept(spark, table, kept, keys=keys, note=note, since=since)
 
 
@@ -264,9 +265,9 @@ def without_rows(keys: DataFrame, kept: DataFrame, key: str) -> DataFrame:
 
 
 @contextmanager
-def staged(spark: SparkSession, table: Table, rows: DataFrame) -> Iterator[DataFrame]:
-    """The rows of a write, computed once and checked."""
-    with as_files(spark, table.name, rows, written_by=unwrapped) as kept:
+def staged(spark: SparkSession, table: Table, rows: DataFrame, *, most: int = 0) -> Iterator[DataFrame]:
+    """The rows of a write, computed once and checked: here, if they are no more than that, or as files."""
+    with gathered(spark, table.name, rows, most=most, by=unwrapped) as kept:
         refuse_repeats(kept, table)
         reach("after data files", table.name)
         yield kept
