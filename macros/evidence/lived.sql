@@ -13,19 +13,53 @@
 {% macro lived(evidence, marks, attributes, snapshots=none, rulings=none, carries_keys=false) -%}
 
 {%- set worlds = attest.once(attest.worlds(evidence, marks, snapshots, carries_keys)) -%}
-{%- set told = attest.once(attest.told_in_worlds(evidence, marks, worlds)) -%}
 {%- set derived = [] -%}
-{%- if snapshots is not none -%}
-    {%- set judged = attest.once(attest.snapshots_in_worlds(snapshots, marks, worlds)) -%}
-    {%- do derived.append('(' ~ attest.absences_in_worlds(told, judged, rulings, attributes) ~ ')') -%}
-{%- endif -%}
-{%- if carries_keys -%}
-    {%- do derived.append('(' ~ attest.key_changes(told, attributes) ~ ')') -%}
-{%- endif -%}
 
-with in_order as (
+with worlds as (
 
-    {{ attest.ordered(attest.with_derived(told, derived), attributes) | indent(4) }}
+    select *
+
+    from {{ worlds | indent(4) }}
+
+),
+
+told_in_worlds as (
+
+    select *
+
+    from {{ attest.once(attest.told_in_worlds(evidence, marks, worlds)) | indent(4) }}
+
+),
+{%- if snapshots is not none %}
+{%- do derived.append('absences_in_worlds') %}
+
+snapshots_in_worlds as (
+
+    select *
+
+    from {{ attest.once(attest.snapshots_in_worlds(snapshots, marks, worlds)) | indent(4) }}
+
+),
+
+absences_in_worlds as (
+
+    {{ attest.absences_in_worlds('told_in_worlds', 'snapshots_in_worlds', rulings, attributes) | indent(4) }}
+
+),
+{%- endif %}
+{%- if carries_keys %}
+{%- do derived.append('key_changes_in_worlds') %}
+
+key_changes_in_worlds as (
+
+    {{ attest.key_changes('told_in_worlds', attributes) | indent(4) }}
+
+),
+{%- endif %}
+
+in_order as (
+
+    {{ attest.ordered(attest.with_derived('told_in_worlds', derived), attributes) | indent(4) }}
 
 )
 
@@ -42,7 +76,7 @@ from (
         worlds.ends as known_until
 
     from in_order
-    inner join {{ worlds | indent(4) }} as worlds
+    inner join worlds
         on in_order.bk = concat(worlds.world, worlds.bk)
 ) as lived
 where coalesce(known_from < known_until, true)
