@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,14 +81,24 @@ def moved_without_logic(rows: DataFrame, table: str, *, order: str) -> float:
 
 def build(*arguments: str, scratch: Path, root: Path = ROOT) -> dict[str, Any]:
     """A `dbt build` without its tests; each node's result by name. The benchmark ends where dbt fails."""
-    places = ["--project-dir", root, "--profiles-dir", scratch, "--target-path", scratch / "target"]
-    places += ["--log-path", scratch / "logs"]
-    untested = ["--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
-    done = dbtRunner().invoke(["--quiet", "build", "--threads", "1", *arguments, *untested, *map(str, places)])
+    done = dbtRunner().invoke(words(*arguments, scratch=scratch, root=root))
     results: list[Any] = getattr(done.result, "results", [])
     if not done.success:
         sys.exit(f"bench: dbt failed: {done.exception or [one.message for one in results if one.status == 'error']}")
     return {one.node.name: one for one in results}
+
+
+def command(*arguments: str, scratch: Path, root: Path = ROOT) -> None:
+    """The same build as schedulers call it, in a process of its own; no session of this process may be open."""
+    dbt = Path(sys.executable).with_name("dbt")
+    subprocess.run([str(dbt), *words(*arguments, scratch=scratch, root=root)], check=True)
+
+
+def words(*arguments: str, scratch: Path, root: Path) -> list[str]:
+    places = ["--project-dir", root, "--profiles-dir", scratch, "--target-path", scratch / "target"]
+    places += ["--log-path", scratch / "logs"]
+    untested = ["--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
+    return ["--quiet", "build", "--threads", "1", *arguments, *untested, *map(str, places)]
 
 
 def keep(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
