@@ -19,6 +19,7 @@ from typing import Any
 from attest.session import isolated, start
 from attest.write import NOTE
 from dbt.cli.main import dbtRunner
+from pyspark import SparkContext
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -51,6 +52,15 @@ def scratch_lake(scratch: Path) -> SparkSession:
     os.environ |= {"ATTEST_LAKE": str(scratch / "lake"), "ATTEST_TARGET": "local"}
     lake = {"spark.master": "local[2]", "spark.driver.memory": "6g", "attest.lake": str(scratch / "lake")}
     return isolated(start(lake))
+
+
+def leave(spark: SparkSession) -> None:
+    """End the session and its Java, which would keep the lake's catalog to itself."""
+    gateway: Any = SparkContext._gateway
+    spark.stop()
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
 
 
 def landed_rows(rows: DataFrame, *, fields: Column, said: Column, arrived: Column) -> DataFrame:
@@ -89,7 +99,7 @@ def build(*arguments: str, scratch: Path, root: Path = ROOT) -> dict[str, Any]:
 
 
 def command(*arguments: str, scratch: Path, root: Path = ROOT) -> None:
-    """The same build as schedulers call it, in a process of its own; no session of this process may be open."""
+    """The same build as schedulers call it, in a process of its own; this one must have left the lake."""
     dbt = Path(sys.executable).with_name("dbt")
     subprocess.run([str(dbt), *words(*arguments, scratch=scratch, root=root)], check=True)
 

@@ -25,7 +25,18 @@ from attest.project import Project, read_project
 from attest.why import explain, open_case
 from attest.write import Table, append, create
 from dbt.cli.main import dbtRunner
-from lake import FIRST_DAY, ROOT, build, command, keep, landed_rows, moved_without_logic, scratch_lake, seconds
+from lake import (
+    FIRST_DAY,
+    ROOT,
+    build,
+    command,
+    keep,
+    landed_rows,
+    leave,
+    moved_without_logic,
+    scratch_lake,
+    seconds,
+)
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -157,7 +168,7 @@ def measure(spark: SparkSession, scratch: Path, entities: int) -> list[tuple[str
     tell("why, for the next", statistics.median(whys[1:]))
     append(spark, table, moved_on(landed(spark, entities), months=4), note=Note("bench"))
     build(*BRONZE, scratch=scratch, root=root)
-    spark.stop()
+    leave(spark)
     for name in ("news of 1,000", "no news"):
         with seconds() as spent:
             command(*SILVER, scratch=scratch, root=root)

@@ -18,6 +18,7 @@ from typing import Any
 import engine
 import oracle
 import pytest
+from attest.once import query
 from attest.session import isolated
 from cases import text
 from engine import OURS, Engine
@@ -125,7 +126,7 @@ class Asked:
 
     def rows(self, macro: str, *, made_by: Engine = OURS) -> list[Row]:
         views = {"assertions": "states", "asked": "select * from asked", "rules": "rules"}
-        return self.spark.sql(engine.sql(macro, made_by=made_by, **views, attributes=BELIEVED)).collect()
+        return query(self.spark, engine.sql(macro, made_by=made_by, **views, attributes=BELIEVED)).collect()
 
     def expected(self, question: Question) -> dict[str, Held] | None:
         key, as_at, known_at = question
@@ -254,8 +255,16 @@ def judged(root_session: SparkSession) -> Callable[[str], tuple[Asked, dict[Ques
     return under
 
 
+# Each set of rules is asked about for a while before the first mutant of it can be; these have one mutant each.
+OF_ONE = {one.killer for one in RESOLVERS if [other.killer for other in RESOLVERS].count(one.killer) == 1}
+
+
 @pytest.mark.mutant
-@pytest.mark.parametrize("mutant", RESOLVERS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize(
+    "mutant",
+    [pytest.param(one, marks=pytest.mark.prove if one.killer in OF_ONE else ()) for one in RESOLVERS],
+    ids=lambda mutant: mutant.name,
+)
 def test_laws_s1_to_s4_a_mutant_of_the_resolver_is_caught(
     judged: Callable[[str], tuple[Asked, dict[Question, dict[str, Held]]]], tmp_path: Path, mutant: Mutant
 ) -> None:
@@ -270,7 +279,7 @@ def test_law_s7_the_stored_history_gives_the_same_answers(case: Asked) -> None:
     """Half-open, no gap, no empty interval, and no two neighbours that believe the same."""
     sql = engine.sql("belief", entity="customer", assertions="states", rules="rules", attributes=engine.ATTRIBUTES)
     intervals: dict[str, list[Row]] = {}
-    for row in case.spark.sql(sql).orderBy("bk", "effective_from").collect():
+    for row in query(case.spark, sql).orderBy("bk", "effective_from").collect():
         intervals.setdefault(row.bk, []).append(row)
     wrong = []
     for one in case.questions:
@@ -312,7 +321,7 @@ def test_law_s6_what_is_answered_differently_is_reported_and_nothing_else(
     sql = engine.sql(
         "restatements", assertions="states", rules="rules", attributes=BELIEVED, known_at_1=first, known_at_2=second
     )
-    rows = case.spark.sql(sql).collect()
+    rows = query(case.spark, sql).collect()
     asked = questions(histories, RULE_SETS[name], random.Random(run_seed()), each=None)
     wrong = []
     for key, as_at in sorted({(key, as_at) for key, as_at, _ in asked}):

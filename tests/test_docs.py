@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from attest import cli
-from cases import CUSTOMER, WHOLE, messages
+from cases import CUSTOMER, UNTESTED, WHOLE, messages
 from engine import ROOT
 from pyspark.sql import SparkSession
 
@@ -300,7 +300,7 @@ def test_the_how_to_overrules_by_a_decision_until_it_ends(
     refused = spark.table(f"{SCHEMA}.landing_decisions").where("quarantine_reason is not null").orderBy("source_record")
     assert [row.quarantine_reason for row in refused.collect()] == ["same_person", "missing_field"]
     for words in commands("docs/decide.md"):
-        typed(words, *CUSTOMER)
+        typed(words, *CUSTOMER, *UNTESTED)
     told = capsys.readouterr().out
     assert re.search(r"^  status +Restricted +STEWARD", told, re.MULTILINE)
     assert "reason: Court order 17/26" in " ".join(told.split())
@@ -353,7 +353,7 @@ def test_every_command_of_the_streams_page_runs(
 ) -> None:
     """What the demo's stream tells comes out: states, a change of key, a delete, and each message accounted for."""
     for words in commands("docs/stream.md"):
-        typed(words, *CUSTOMER)
+        typed(words, *CUSTOMER, *UNTESTED)
     told = capsys.readouterr().out
     assert "landed 12 records in one commit (8 accepted, 0 in quarantine, 4 notice: 2 tombstone, 2 transaction)" in told
     assert "core_customers: nothing new" in told, "the second stream goes on from the first"
@@ -383,7 +383,7 @@ def test_a_truncate_deletes_nobody_until_a_person_says_so(typed: Typed, spark: S
     _, ruling = fences("docs/stream.md")[1:]
     with (project / "seeds/snapshot_rulings.csv").open("a") as seed:
         seed.write(ruling.replace(ruling.partition(",")[0], held.landing_id))
-    typed(["dbt", "build"], *CUSTOMER)
+    typed(["dbt", "build"], *CUSTOMER, *UNTESTED)
     assert alive.count() == 0
     gone = spark.table(f"{SCHEMA}.customer_timeline").where("is_current and is_inferred and is_deleted")
     told = gone.where("source_system = 'CORE'").orderBy("bk").collect()
@@ -414,7 +414,7 @@ def test_every_command_of_the_page_of_marks_runs(
     believed, told = [], []
     for words in commands("docs/marks.md"):
         capsys.readouterr()
-        typed(words, "--select", "+customer_current", "--exclude-resource-type", "test")
+        typed(words, "--select", "+customer_current", *UNTESTED)
         told.append(capsys.readouterr().out)
         if words == ["dbt", "build"]:
             believed.append(dict(map(tuple, spark.sql(names).collect())))
