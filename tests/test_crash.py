@@ -25,7 +25,7 @@ POINTS = (
     "between two models of customer_assertions",
     "before the ledger row of killed.runs",
 )
-SHORT = (IN_FLIGHT, f"after the commit of {STATES}")
+SHORT = (IN_FLIGHT,)
 
 
 def word(round: int, name: str, day: int) -> dict[str, Any]:
