@@ -12,22 +12,19 @@
 #}
 {% macro lived(evidence, marks, attributes, snapshots=none, rulings=none, carries_keys=false) -%}
 
-{%- set worlds = attest.once(attest.worlds(evidence, marks, snapshots, carries_keys)) -%}
 {%- set derived = [] -%}
 
 with worlds as (
 
     select *
 
-    from {{ worlds | indent(4) }}
+    from {{ attest.once(attest.worlds(evidence, marks, snapshots, carries_keys)) | indent(4) }}
 
 ),
 
 told_in_worlds as (
 
-    select *
-
-    from {{ attest.once(attest.told_in_worlds(evidence, marks, worlds)) | indent(4) }}
+    {{ attest.told_in_worlds(evidence, marks, 'worlds') | indent(4) }}
 
 ),
 {%- if snapshots is not none %}
@@ -35,9 +32,7 @@ told_in_worlds as (
 
 snapshots_in_worlds as (
 
-    select *
-
-    from {{ attest.once(attest.snapshots_in_worlds(snapshots, marks, worlds)) | indent(4) }}
+    {{ attest.snapshots_in_worlds(snapshots, marks, 'worlds') | indent(4) }}
 
 ),
 
@@ -95,12 +90,12 @@ select
 from (
     select
         said.*,
-        worlds.world,
-        worlds.begins
+        {{ worlds }}.world,
+        {{ worlds }}.begins
 
     from {{ evidence }} as said
-    inner join {{ worlds | indent(4) }} as worlds
-        on said.bk = worlds.bk
+    inner join {{ worlds }}
+        on said.bk = {{ worlds }}.bk
 ) as log
 left anti join {{ marks }} as mark
     on {{ attest.stood('mark', 'log.begins') }}
@@ -125,7 +120,7 @@ from (
             world,
             begins
 
-        from {{ worlds | indent(8) }}
+        from {{ worlds }}
     ) as world_of
 ) as snapshot
 left anti join {{ marks }} as mark

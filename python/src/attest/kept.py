@@ -9,59 +9,46 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
 from attest.commits import location, remove
 
-Result = TypeVar("Result")
-
 STAGING = "_staging_"
-HERE = 100_000  # narrow rows that this process takes in
-WHOLE_HERE = 20_000  # rows with all their columns
-FEW_KEYS = 5_000
-
-
-def at_once(work: Callable[[], Result]) -> Result:
-    return work()
+HERE = 100_000  # rows that this process takes in
 
 
 @contextmanager
-def gathered(
-    spark: SparkSession, table: str, rows: DataFrame, *, most: int | None = None, by: Callable[..., Any] = at_once
-) -> Iterator[DataFrame]:
-    """So long as they are few, the rows are here, and of a size that Spark knows:
+def gathered(spark: SparkSession, table: str, rows: DataFrame) -> Iterator[DataFrame]:
+    """A few narrow rows. So long as they are not too many they are here, and of a size that Spark knows:
 
     then they are sent to the rows that they are looked for among, and none of those is sent anywhere.
     """
-    few: DataFrame | None = None if most == 0 else by(lambda: here(spark, rows, most))
+    few = here(spark, rows)
     if few is not None:
         yield few
     else:
-        with as_files(spark, table, rows, by=by) as kept:
+        with as_files(spark, table, rows) as kept:
             yield kept
 
 
-def room_for(keys: DataFrame) -> int:
-    """How many whole rows of these keys are worth a try; of many keys none, for then all would be computed twice."""
-    return WHOLE_HERE if keys.limit(FEW_KEYS + 1).count() <= FEW_KEYS else 0
+def here(spark: SparkSession, rows: DataFrame) -> DataFrame | None:
+    """The same rows, in this process; none if they are too many."""
+    taken = rows.limit(HERE + 1).toArrow()
+    return spark.createDataFrame(taken, rows.schema) if len(taken) <= HERE else None
 
 
-def here(spark: SparkSession, rows: DataFrame, most: int | None = None) -> DataFrame | None:
-    """The same rows, in this process; none if they are more than that."""
-    most = HERE if most is None else most
-    taken = rows.limit(most + 1).toArrow()
-    return spark.createDataFrame(taken, rows.schema) if len(taken) <= most else None
+def at_once(write: Callable[[], None]) -> None:
+    write()
 
 
 @contextmanager
 def as_files(
-    spark: SparkSession, table: str, rows: DataFrame, *, by: Callable[..., Any] = at_once
+    spark: SparkSession, table: str, rows: DataFrame, *, written_by: Callable[[Callable[[], None]], None] = at_once
 ) -> Iterator[DataFrame]:
     folder = f"{location(spark, table)}/{STAGING}{uuid.uuid4().hex}"
     try:
-        by(lambda: rows.write.parquet(folder))
+        written_by(lambda: rows.write.parquet(folder))
         yield spark.read.schema(rows.schema).parquet(folder)
     finally:
         remove(spark, folder)

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from attest.commits import is_empty
 from attest.empty import EMPTY
-from attest.kept import gathered, room_for
+from attest.kept import as_files, gathered
 from attest.news import (
     ARRIVAL,
     VIEW,
@@ -143,7 +143,7 @@ def cut_down(
         if cut is None:
             cut = looked_for(spark.table(relation), order.key, named, keys)
         if len(named) > FEW and (order.new_by or code.count(f"{relation}{order.only_news}") > 1):
-            cut = until_written.enter_context(gathered(spark, order.table.name, cut, most=room_for(keys)))
+            cut = until_written.enter_context(as_files(spark, order.table.name, cut))
         view = f"{VIEW}_of_{len(inputs)}"
         cut.createOrReplaceTempView(view)
         code = code.replace(f"{relation}{order.only_news}", f"{view}{order.only_news}")

@@ -31,7 +31,7 @@ from attest.errors import (
     StrayKeyError,
 )
 from attest.failpoints import reach
-from attest.kept import WHOLE_HERE, gathered, here, room_for
+from attest.kept import as_files, gathered
 from attest.news import NOT_YET, Note
 from attest.session import while_set
 
@@ -101,11 +101,8 @@ def append(spark: SparkSession, table: Table, rows: DataFrame, *, note: Note, si
     """Add rows to a log; a column that is new to it is added too, null in the rows before."""
     reach("before the write", table.name)
     require_columns(spark, table, rows, new_ones_allowed=True)
-    guarded = guard(rows, table)
-    few = unwrapped(lambda: here(spark, guarded, WHOLE_HERE))
-    told = guarded if few is None else few
-    refuse_repeats(told, table)
-    writer = told.writeTo(table.name).option("mergeSchema", "true")
+    refuse_repeats(rows, table)
+    writer = guard(rows, table).writeTo(table.name).option("mergeSchema", "true")
     return commit(spark, table, writer.append, primitive="append", note=note, since=since)
 
 
@@ -204,8 +201,7 @@ def replace_by_key(
     """
     reach("before the write", table.name)
     require_columns(spark, table, rows)
-    wanted = guard(rows, table).select(*columns_of(spark, table))
-    with staged(spark, table, wanted, most=room_for(keys)) as kept:
+    with staged(spark, table, guard(rows, table).select(*columns_of(spark, table))) as kept:
         return replace_kept(spark, table, kept, keys=keys, note=note, since=since)
 
 
@@ -268,9 +264,9 @@ def without_rows(keys: DataFrame, kept: DataFrame, key: str) -> DataFrame:
 
 
 @contextmanager
-def staged(spark: SparkSession, table: Table, rows: DataFrame, *, most: int = 0) -> Iterator[DataFrame]:
-    """The rows of a write, computed once and checked: here, if they are no more than that, or as files."""
-    with gathered(spark, table.name, rows, most=most, by=unwrapped) as kept:
+def staged(spark: SparkSession, table: Table, rows: DataFrame) -> Iterator[DataFrame]:
+    """The rows of a write, computed once and checked."""
+    with as_files(spark, table.name, rows, written_by=unwrapped) as kept:
         refuse_repeats(kept, table)
         reach("after data files", table.name)
         yield kept
