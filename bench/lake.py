@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +18,6 @@ from typing import Any
 from attest.session import isolated, start
 from attest.write import NOTE
 from dbt.cli.main import dbtRunner
-from pyspark import SparkContext
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -54,15 +52,6 @@ def scratch_lake(scratch: Path) -> SparkSession:
     return isolated(start(lake))
 
 
-def leave(spark: SparkSession) -> None:
-    """End the session and its Java, which would keep the lake's catalog to itself."""
-    gateway: Any = SparkContext._gateway
-    spark.stop()
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait()
-
-
 def landed_rows(rows: DataFrame, *, fields: Column, said: Column, arrived: Column) -> DataFrame:
     """Records as `attest land` keeps them; `rows` has their number as `id`."""
     empty = {"scope": "string", "released_at": "timestamp", "released_from": "string", "expires_at": "timestamp"}
@@ -91,24 +80,14 @@ def moved_without_logic(rows: DataFrame, table: str, *, order: str) -> float:
 
 def build(*arguments: str, scratch: Path, root: Path = ROOT) -> dict[str, Any]:
     """A `dbt build` without its tests; each node's result by name. The benchmark ends where dbt fails."""
-    done = dbtRunner().invoke(words(*arguments, scratch=scratch, root=root))
+    places = ["--project-dir", root, "--profiles-dir", scratch, "--target-path", scratch / "target"]
+    places += ["--log-path", scratch / "logs"]
+    untested = ["--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
+    done = dbtRunner().invoke(["--quiet", "build", "--threads", "1", *arguments, *untested, *map(str, places)])
     results: list[Any] = getattr(done.result, "results", [])
     if not done.success:
         sys.exit(f"bench: dbt failed: {done.exception or [one.message for one in results if one.status == 'error']}")
     return {one.node.name: one for one in results}
-
-
-def command(*arguments: str, scratch: Path, root: Path = ROOT) -> None:
-    """The same build as schedulers call it, in a process of its own; this one must have left the lake."""
-    dbt = Path(sys.executable).with_name("dbt")
-    subprocess.run([str(dbt), *words(*arguments, scratch=scratch, root=root)], check=True)
-
-
-def words(*arguments: str, scratch: Path, root: Path) -> list[str]:
-    places = ["--project-dir", root, "--profiles-dir", scratch, "--target-path", scratch / "target"]
-    places += ["--log-path", scratch / "logs"]
-    untested = ["--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
-    return ["--quiet", "build", "--threads", "1", *arguments, *untested, *map(str, places)]
 
 
 def keep(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
