@@ -61,7 +61,7 @@ TINY = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "1",
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",  # the tasks of a VACUUM, else ten thousand
     # Nor is there anything to adapt to, nor a catalog to keep.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.catalogImplementation": "in-memory",

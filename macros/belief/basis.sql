@@ -69,4 +69,3 @@ select sha2(array_join(array_sort(collect_set(rule_id)), ','), 256) as rule_set_
 from {{ rules }}
 where is_in_basis
 {%- endmacro %}
-

@@ -90,12 +90,12 @@ select
 from (
     select
         said.*,
-        {{ worlds }}.world,
-        {{ worlds }}.begins
+        world_of.world,
+        world_of.begins
 
     from {{ evidence }} as said
-    inner join {{ worlds }}
-        on said.bk = {{ worlds }}.bk
+    inner join {{ worlds }} as world_of
+        on said.bk = world_of.bk
 ) as log
 left anti join {{ marks }} as mark
     on {{ attest.stood('mark', 'log.begins') }}

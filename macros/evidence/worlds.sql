@@ -14,21 +14,11 @@ with concerned as (
 
     from {{ evidence }} as log
     inner join {{ marks }} as mark
-        on {{ attest.covers('mark', 'log') | indent(8) }}
-    {%- if snapshots is not none %}
-
-    union
-
-    -- Whom a marked snapshot lacks is not in it.
-    select
-        log.bk,
-        mark.marked_at,
-        mark.cleared_at
-
-    from {{ evidence }} as log
-    inner join {{ marks }} as mark
         on log.feed = mark.feed
-    where log.feed in (select judged.feed from {{ snapshots }} as judged)
+    where ({{ attest.covers('mark', 'log') | indent(8) }})
+    {%- if snapshots is not none %}
+        -- Whom a marked snapshot lacks is not in it.
+        or log.feed in (select judged.feed from {{ snapshots }} as judged)
     {%- endif %}
 
 ),

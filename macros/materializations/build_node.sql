@@ -14,10 +14,13 @@
 {%- set order = attest.build_order(code) -%}
 {%- do order.update({'only_news': attest.only_news(key), 'new_by': config.get('new_by'), 'touched_by': config.get('touched_by')}) -%}
 {%- do order.update({'rebuild': [var('rebuild')] if var('rebuild', []) is string else var('rebuild', [])}) -%}
-{%- do order.update({'idle_without': attest.shared_with(config.get('idle_without', {}), order.references)}) -%}
+{%- do order.update({'idle_without': attest.by_relation('idle_without', order.references,
+    'no reference that this model reads. Correct the name.')}) -%}
 {%- do order.update({'only_with': config.get('only_with')}) -%}
 {%- do order.update({'touched_on': attest.touched_on(order.references)}) -%}
-{%- do order.update({'found_by': attest.by_relation(config.get('found_by', {}), order.logs)}) -%}
+{%- do order.update({'found_by': attest.by_relation('found_by', order.logs,
+    'no dimension that this model reads and that keeps a change feed. '
+    ~ 'Correct the name, or have it written like the others under models: gold: in dbt_project.yml.')}) -%}
 {%- do order.table.update({'key': key, 'identity': config.get('identity', [])}) -%}
 {%- if model.language == 'python' %}
 {{ code }}
@@ -58,16 +61,6 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
 {%- endmacro %}
 
 
-{# Each of these references by its relation, with the column that its rows share with the logs. #}
-{% macro shared_with(columns, references) -%}
-{%- set shared = {} -%}
-{%- for name, column in columns.items() -%}
-    {%- do shared.update({attest.relation_named(name, references): column}) -%}
-{%- endfor -%}
-{{ return(shared) }}
-{%- endmacro %}
-
-
 {# The relation of this name among some, or none. #}
 {% macro relation_named(name, relations) -%}
 {%- for relation in relations if relation.replace('`', '').split('.')[-1] == name -%}
@@ -77,21 +70,15 @@ outcome = build(spark, {{ tojson(tojson(order)) }}, compute)
 {%- endmacro %}
 
 
-{# By which column of the facts each dimension is found, the dimensions by the names of their tables. #}
-{% macro by_relation(found_by, logs) -%}
+{# An option that gives columns by the names of relations, as columns by relation. #}
+{% macro by_relation(option, relations, lacking) -%}
 {%- set named = {} -%}
-{%- for dimension, column in found_by.items() -%}
-    {%- set tables = [] -%}
-    {%- for log in logs if log.replace('`', '').split('.')[-1] == dimension -%}
-        {%- do tables.append(log) -%}
-    {%- endfor -%}
-    {%- if not tables -%}
-        {{ exceptions.raise_compiler_error(
-            model.name ~ ': found_by names ' ~ dimension ~ ', which is no dimension that this model reads and that keeps a '
-            ~ 'change feed. Correct the name, or have it written like the others under models: gold: in dbt_project.yml.'
-        ) }}
+{%- for name, column in config.get(option, {}).items() -%}
+    {%- set relation = attest.relation_named(name, relations) -%}
+    {%- if not relation -%}
+        {{ exceptions.raise_compiler_error(model.name ~ ': ' ~ option ~ ' names ' ~ name ~ ', which is ' ~ lacking) }}
     {%- endif -%}
-    {%- do named.update({tables[0]: column}) -%}
+    {%- do named.update({relation: column}) -%}
 {%- endfor -%}
 {{ return(named) }}
 {%- endmacro %}

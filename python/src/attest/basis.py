@@ -15,7 +15,17 @@ from attest import write
 from attest.errors import UnknownBasisError
 from attest.macros import render
 from attest.marks import read_marks
-from attest.news import COLUMNS_OF_CHANGES, NOT_YET, News, Standing, changes, find_news, standing, version_at
+from attest.news import (
+    COLUMNS_OF_CHANGES,
+    NOT_YET,
+    News,
+    Standing,
+    came,
+    changes,
+    find_news,
+    standing,
+    version_at,
+)
 from attest.once import query
 from attest.order import Order, Outcome, package_sum
 from attest.project import Project
@@ -65,11 +75,10 @@ def stamp(spark: SparkSession, text: str) -> Outcome:
         return Outcome("no news")
     stamped = spark.table(table.name).orderBy("stamped_at").collect() if target else []
     newest = stamped[-1] if stamped else None
-    told = [
-        identified(row, table.name, version, content, landings=stamped)
-        for row in spark.sql(order.code).collect()
-        for version, content in [summed(spark, row.belief, news, target, newest)]
-    ]
+    told = []
+    for row in spark.sql(order.code).collect():
+        version, content = summed(spark, row.belief, news, target, newest)
+        told.append(identified(row, table.name, version, content, earlier=stamped))
     note = replace(news.note, generation=target.note.generation if target and target.note else news.note.generation)
     rows = spark.createDataFrame(told, STAMPED)
     if target is None:
@@ -88,23 +97,21 @@ def summed(
     before = target.note if target is not None else None
     now = news.note.read.get(belief)
     if now is None:
-        found = standing(spark, belief)
-        now = version_at(found)
+        now = version_at(standing(spark, belief))
     elif newest is not None and before is not None and before.seen.get(belief) == news.note.seen.get(belief):
         until = before.read.get(belief, NOT_YET)
         if until == now:
             return now, Content.stamped(newest)
         if NOT_YET < until < now:
             changed = changes(spark, belief, (until + 1, now))
-            came = F.col("_change_type").isin("insert", "update_postimage")
-            left, new = (Content.of(changed.where(one).drop(*COLUMNS_OF_CHANGES)) for one in (~came, came))
+            left, new = (Content.of(changed.where(one).drop(*COLUMNS_OF_CHANGES)) for one in (~came(), came()))
             return now, Content.stamped(newest).after(left, new)
     return now, Content.of(spark.read.option("versionAsOf", now).table(belief))
 
 
-def identified(row: Row, ledger: str, version: int, content: Content, *, landings: list[Row]) -> Row:
-    """A row of the ledger, which names the landings that none of these rows does."""
-    named = {landing for one in landings for landing in one.landings}
+def identified(row: Row, ledger: str, version: int, content: Content, *, earlier: list[Row]) -> Row:
+    """A row of the ledger, which names the landings that no earlier one does."""
+    named = {landing for one in earlier for landing in one.landings}
     added = [landing for landing in row.landings if landing not in named]
     about = [ledger, row.known_at.isoformat(), row.rule_set_hash, content.rows, str(content), added]
     return Row(

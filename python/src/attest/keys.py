@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -93,7 +92,7 @@ def find_keys(
     if news.is_everything:
         # A log that this log reads was made anew: what it has of it stays, what it lacks is added.
         lacking = received(spark, news=news, columns=[key]).join(spark.table(name), on=key, how="left_anti")
-        return cut_down(spark, order, keep(lacking), until_written)[0]
+        return cut_down(spark, order, keep(lacking), until_written, {})[0]
     heard = keep(received(spark, news=news, columns=[key, new_by, ARRIVAL] if new_by else [key]))
     keys = heard.select(key) if touched is None else heard.select(key).union(touched)
     told_whole = rows_told(spark, order, news) if touched is None else {}
@@ -127,7 +126,7 @@ def cut_down(
     order: Order,
     keys: DataFrame,
     until_written: ExitStack,
-    told_whole: Mapping[str, DataFrame] = MappingProxyType({}),
+    told_whole: Mapping[str, DataFrame],
 ) -> tuple[Cut, dict[str, DataFrame]]:
     """Each relation that the model keeps to the news is looked through once for these keys; a few are named there,
 

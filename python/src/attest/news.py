@@ -214,6 +214,11 @@ def changes(spark: SparkSession, log: str, versions: tuple[int, int]) -> DataFra
     return feed.table(log)
 
 
+def came() -> Column:
+    """Whether a row of a change feed came, or else left."""
+    return F.col("_change_type").isin("insert", "update_postimage")
+
+
 def of_whole_keys(spark: SparkSession, log: str, versions: tuple[int, int], key: str) -> DataFrame | None:
     """All rows of the keys that the log has news of, from its change feed alone: what it cost to write, not the table.
 
@@ -229,7 +234,7 @@ def of_whole_keys(spark: SparkSession, log: str, versions: tuple[int, int], key:
     if first < last:
         newest = F.max("_commit_version").over(Window.partitionBy(key))
         changed = changed.withColumn("newest", newest).where("_commit_version = newest").drop("newest")
-    return changed.where("_change_type = 'insert'").drop(*COLUMNS_OF_CHANGES)
+    return changed.where(came()).drop(*COLUMNS_OF_CHANGES)
 
 
 def found_keys(
@@ -245,7 +250,7 @@ def found_keys(
     for number, (dimension, column) in enumerate(found_by.items()):
         if dimension not in news.ranges:
             continue
-        sign = F.when(F.col("_change_type").isin("insert", "update_postimage"), 1).otherwise(-1)
+        sign = F.when(came(), 1).otherwise(-1)
         windows = changes(spark, dimension, news.ranges[dimension]).groupBy(*WINDOW).agg(F.sum(sign).alias("net"))
         moved = windows.where("net <> 0").select(F.col(WINDOW[0]).alias(f"moved_{number}")).distinct()
         joined = joined.join(moved, on=F.col(column) == F.col(f"moved_{number}"), how="left")

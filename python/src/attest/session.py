@@ -61,8 +61,6 @@ OWN_SPARK = {
     "spark.databricks.delta.snapshotPartitions": "2",
     # Code that Spark wrote for a step is found again at the next build, and with it what Java made of it.
     "spark.sql.codegen.cache.maxEntries": "2000",
-    # A VACUUM lists files by as many tasks as this, however few there are; the default is ten thousand.
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "64",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
