@@ -25,6 +25,7 @@ from attest.order import Outcome
 from attest.retry import RETRIES, retried
 from attest.session import isolated
 from attest.write import Table
+from conftest import TINY
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
@@ -311,16 +312,11 @@ def test_a_writer_that_was_overtaken_commits_nothing(spark: SparkSession, race: 
 
 
 READER = """
-import sys, time
+import json, sys
 from pathlib import Path
 from pyspark.sql import SparkSession, functions as F
-jars, place, signals = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-spark = (
-    SparkSession.builder.master("local[1]").config("spark.jars", jars).config("spark.ui.enabled", "false")
-    .config("spark.sql.shuffle.partitions", "1")
-    .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
-    .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog").getOrCreate()
-)
+place, signals, settings = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
+spark = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
 reads = 0
 while not (signals / "stop").exists():
     entities = spark.read.format("delta").load(place).groupBy("bk").agg(F.expr("{TORN}").alias("is_whole"))
@@ -330,6 +326,7 @@ while not (signals / "stop").exists():
     (signals / f"read_{reads}").touch()
 print(reads)
 """
+DELTA = ("spark.jars", "spark.sql.extensions", "spark.sql.catalog.spark_catalog")
 IS_WHOLE = "count(*) = max(round) % 3 + 1 and count(distinct round) = 1"
 
 
@@ -344,8 +341,8 @@ def test_readers_see_whole_entities_at_any_time(root_session: SparkSession, race
 
     write.create(spark, table, entities(0, "a", "b", "c"), note=Note("g"))
     place = str(location(spark, table.name)).removeprefix("file:")
-    jars = ",".join(str(jar) for jar in sorted((Path(sys.prefix) / "jars").glob("*.jar")))
-    reading = [sys.executable, "-c", READER.replace("{TORN}", IS_WHOLE), jars, place, str(tmp_path)]
+    settings = TINY | {"spark.ui.enabled": "false"} | {name: root_session.conf.get(name) for name in DELTA}
+    reading = [sys.executable, "-c", READER.replace("{TORN}", IS_WHOLE), place, str(tmp_path), json.dumps(settings)]
     process = subprocess.Popen(reading, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     reads: list[list[Any]] = []
     stop = threading.Event()
@@ -358,9 +355,9 @@ def test_readers_see_whole_entities_at_any_time(root_session: SparkSession, race
 
     reader = threading.Thread(target=read)
     try:
-        reader.start()
         while process.poll() is None and not (tmp_path / "read_1").exists():
             time.sleep(0.05)
+        reader.start()
         for round in range(1, 100):
             if round > 8 and (process.poll() is not None or (tmp_path / "read_4").exists()):
                 break  # a busy machine may let the other process read only now and then
