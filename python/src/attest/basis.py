@@ -46,9 +46,21 @@ class Content:
 
     @staticmethod
     def of(rows: DataFrame) -> Content:
-        sums = [F.coalesce(F.bit_xor(F.xxhash64("*", *extra)), F.lit(0)) for extra in ((), (F.lit(1),))]
-        count, *found = rows.agg(F.count("*"), *sums).collect()[0]
-        return Content(count, (found[0] & BYTES, found[1] & BYTES))
+        return Content.counted(rows.select(F.lit(1), F.struct("*")))
+
+    @staticmethod
+    def of_changes(feed: DataFrame) -> Content:
+        """What a change feed adds to a content: a sum takes a row back by taking it in again."""
+        told = [name for name in feed.columns if name not in COLUMNS_OF_CHANGES]
+        return Content.counted(feed.select(F.when(came(), 1).otherwise(-1), F.struct(*told)))
+
+    @staticmethod
+    def counted(rows: DataFrame) -> Content:
+        """Of rows as pairs: what each counts, and its columns."""
+        rows = rows.toDF("counts", "told")
+        sums = [F.bit_xor(F.xxhash64("told.*", *extra)) for extra in ((), (F.lit(1),))]
+        count, one, other = rows.agg(F.sum("counts"), *sums).na.fill(0).collect()[0]
+        return Content(count, (one & BYTES, other & BYTES))
 
     @staticmethod
     def stamped(row: Row) -> Content:
@@ -58,10 +70,9 @@ class Content:
     def __str__(self) -> str:
         return f"{self.sums[0]:X}-{self.sums[1]:X}"
 
-    def after(self, left: Content, came: Content) -> Content:
-        """A sum takes a row back by taking it in again."""
-        sums = [here ^ gone ^ new for here, gone, new in zip(self.sums, left.sums, came.sums, strict=True)]
-        return Content(self.rows - left.rows + came.rows, (sums[0], sums[1]))
+    def after(self, change: Content) -> Content:
+        (one, other), (more, also) = self.sums, change.sums
+        return Content(self.rows + change.rows, (one ^ more, other ^ also))
 
 
 def stamp(spark: SparkSession, text: str) -> Outcome:
@@ -103,9 +114,7 @@ def summed(
         if until == now:
             return now, Content.stamped(newest)
         if NOT_YET < until < now:
-            changed = changes(spark, belief, (until + 1, now))
-            left, new = (Content.of(changed.where(one).drop(*COLUMNS_OF_CHANGES)) for one in (~came(), came()))
-            return now, Content.stamped(newest).after(left, new)
+            return now, Content.stamped(newest).after(Content.of_changes(changes(spark, belief, (until + 1, now))))
     return now, Content.of(spark.read.option("versionAsOf", now).table(belief))
 
 

@@ -138,10 +138,10 @@ def cut_down(
     for relation in order.cut_to_news:
         if relation.startswith(EMPTY):
             continue
-        cut = told_whole.get(relation)
-        if cut is None:
-            cut = looked_for(spark.table(relation), order.key, named, keys)
-        if len(named) > FEW and (order.new_by or code.count(f"{relation}{order.only_news}") > 1):
+        told = told_whole.get(relation)
+        cut = looked_for(spark.table(relation), order.key, named, keys) if told is None else told
+        # A query reads a change feed anew, row by row, wherever it names it, and a part of a query likewise.
+        if told is not None or len(named) > FEW and (order.new_by or code.count(f"{relation}{order.only_news}") > 1):
             cut = until_written.enter_context(as_files(spark, order.table.name, cut))
         view = f"{VIEW}_of_{len(inputs)}"
         cut.createOrReplaceTempView(view)
