@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from attest.contract import feeds_of
+from attest.delivery import new_delivery
 from attest.land import land
-from attest.stage import new_delivery
 from attest.stream import Stream, follow
 from attest.write import NOTE
 from lake import BRONZE, ROOT, build, keep, scratch_lake, seconds

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from attest.contract import feeds_of, find_feed
+from attest.delivery import new_delivery
 from attest.errors import AttestError
 from attest.land import land
 from attest.project import read_project
 from attest.session import open_lake
-from attest.stage import new_delivery
 from attest.why import explain, open_case
 from dbt.cli.main import dbtRunner
 

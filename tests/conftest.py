@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attest.delivery import new_delivery
 from attest.land import land
 from attest.session import isolated, start
-from attest.stage import new_delivery
 from dbt.cli.main import dbtRunner
 from engine import ROOT, contract
 from histories import run_seed

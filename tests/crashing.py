@@ -13,11 +13,11 @@ from typing import Any
 
 from attest import write
 from attest.commits import newest
+from attest.delivery import new_delivery
 from attest.land import land
 from attest.logs import PROPERTIES
 from attest.news import Note
 from attest.session import isolated, start
-from attest.stage import new_delivery
 from attest.write import Table
 from conftest import TINY
 from dbt.cli.main import dbtRunner

@@ -12,9 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 from attest.contract import Feed, feeds_of
+from attest.delivery import Delivery
 from attest.formats import read_line
+from attest.landing_rows import to_arrow
 from attest.macros import engine, render
-from attest.stage import Delivery, to_arrow
 from attest.states import register
 from jinja2 import Environment, StrictUndefined
 from pyspark.sql import DataFrame, SparkSession

@@ -10,8 +10,8 @@ from typing import Any
 
 import oracle
 import pytest
+from attest.delivery import new_delivery
 from attest.land import land
-from attest.stage import new_delivery
 from cases import TIMELINE, versions_by_key
 from engine import contract
 from histories import KINDS, every_history, key_of, told

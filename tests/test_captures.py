@@ -31,11 +31,11 @@ from attest.captures import (
     write_capture,
 )
 from attest.contract import CAPTURE_MODES, Authority
+from attest.delivery import new_delivery
 from attest.errors import CaptureError, LandingError
 from attest.formats import Row, sum_of
 from attest.land import stage_capture
 from attest.ledger import Accepted, decide
-from attest.stage import new_delivery
 from engine import contract
 from histories import run_seed
 

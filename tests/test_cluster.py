@@ -16,8 +16,8 @@ from typing import Any
 
 import pyspark
 import pytest
+from attest.delivery import new_delivery
 from attest.land import land
-from attest.stage import new_delivery
 from cases import CUSTOMER, UNTESTED
 from engine import ROOT, contract
 from pyspark.sql import SparkSession

@@ -19,8 +19,9 @@ import pytest
 from attest import contract as contracts
 from attest import formats
 from attest.contract import Feed
+from attest.delivery import Landing, new_delivery
 from attest.formats import Row
-from attest.stage import FORMATS, Landing, new_delivery, read_files, stage
+from attest.stage import FORMATS, read_files, stage
 from engine import contract
 
 WORKED = contract()

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from attest.contract import MEASURES, Feed
+from attest.delivery import new_delivery
 from attest.gate import DEFENSIBLE, LIMITED, REJECTED, Verdict, judge
 from attest.measure import frozen_landings
 from attest.record import UnreadableError, read_record
-from attest.stage import new_delivery, read_files, stage
+from attest.stage import read_files, stage
 from engine import ROOT, contract
 
 SOUND = contract()

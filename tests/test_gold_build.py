@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from attest.commits import newest
+from attest.delivery import new_delivery
 from attest.land import land
 from attest.session import isolated
-from attest.stage import new_delivery
 from cases import UNTESTED, WHOLE, messages
 from engine import ROOT, contract
 from pyspark.sql import SparkSession

@@ -20,11 +20,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from attest.cli import build_parser, main
+from attest.delivery import Delivery, Landing, new_delivery
 from attest.errors import LandingError
+from attest.files import found, refuse_bad_files
 from attest.land import Landed, land, staging_place
 from attest.news import standing
 from attest.session import isolated
-from attest.stage import Delivery, Landing, found, new_delivery, read_files, refuse_bad_files, stage
+from attest.stage import read_files, stage
 from engine import ROOT, contract
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession

@@ -13,9 +13,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from attest.contract import Feed
+from attest.delivery import Delivery
 from attest.formats import Row, read_line, read_lines
+from attest.landing_rows import to_arrow
 from attest.record import UnreadableError, read_record
-from attest.stage import Delivery, to_arrow
 from engine import contract
 
 WORKED = contract()

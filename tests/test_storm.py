@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 from attest import land as landing
+from attest.delivery import new_delivery
 from attest.errors import LandingError
 from attest.land import Landed, land
 from attest.session import isolated
-from attest.stage import new_delivery
 from engine import OURS, assertions, contract, timeline
 from histories import run_seed
 from pyspark.sql import DataFrame, SparkSession

@@ -16,9 +16,10 @@ from attest import land as landing_module
 from attest.cli import build_parser
 from attest.commands.told import print_landing
 from attest.contract import feeds_of
+from attest.delivery import new_delivery
 from attest.errors import StreamError
 from attest.land import Landed
-from attest.stage import new_delivery
+from attest.release import held_landings, release
 from attest.stream import Batch, Stream, follow, read_duration, read_options
 from capture import CUSTOMERS
 from engine import ROOT
@@ -151,8 +152,8 @@ def test_section_12_4_9_3_what_a_watermark_passes_is_quarantined_and_counted_and
     [batch] = run(spark, bounded)
     assert batch.landed.quarantined == {"past_watermark": 1}
     assert "before the watermark 2026-03-03T16:45:00.000001+00:00" in batch.landed.first_quarantined[0].detail
-    [held] = landing_module.held_landings(spark, stream.table)
-    assert landing_module.release(spark, feed=CORE, table=stream.table, held=held).records == 1
+    [held] = held_landings(spark, stream.table)
+    assert release(spark, feed=CORE, table=stream.table, held=held).records == 1
 
 
 def test_another_source_lands_whole_messages_and_a_try_again_nothing_twice(
@@ -238,8 +239,8 @@ def test_a_changed_table_is_told_and_what_waited_for_its_contract_is_released(
     delivery = new_delivery(arrived_at=datetime(2026, 11, 18, 13, tzinfo=UTC))
     landed_first = landing_module.land(spark, feed=narrow, table=table, paths=[written], delivery=delivery)
     assert landed_first.quarantined == {"unknown_field": 3}
-    [held] = landing_module.held_landings(spark, table)
-    released = landing_module.release(spark, feed=feed, table=table, held=held)
+    [held] = held_landings(spark, table)
+    released = release(spark, feed=feed, table=table, held=held)
     assert released.records == 3
     print_landing("customers", Landed([released]))
     told = capsys.readouterr().err

@@ -14,8 +14,9 @@ import capture
 import engine
 import pyarrow as pa
 import pytest
+from attest.delivery import new_delivery
 from attest.formats import read_line
-from attest.stage import new_delivery, to_arrow
+from attest.landing_rows import to_arrow
 from attest.states import register
 from attest.stream import Batch, Stream, follow
 from capture import ACCOUNTS, CUSTOMERS, PAYMENTS, Table

@@ -19,12 +19,13 @@ from pyspark.sql import functions as F
 
 from attest.alerts import Alert, raise_alert
 from attest.contract import Feed, nearest, rows_of
+from attest.delivery import Landing
 from attest.errors import ContractError
+from attest.landing_rows import CONTROL
 from attest.logs import LANDING
 from attest.marks import BY_CHECK, Word, read_marks, set_marks
 from attest.project import Project
 from attest.record import ACCEPTED, QUARANTINED
-from attest.stage import CONTROL, Landing
 
 COLUMNS = ("feed", "measure", "field", "least", "most", "of", "action", "reason")
 NUMBER = re.compile(r"-?[0-9]{1,15}([.][0-9]{1,9})?")

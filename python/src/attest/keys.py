@@ -141,7 +141,7 @@ def cut_down(
         told = told_whole.get(relation)
         cut = looked_for(spark.table(relation), order.key, named, keys) if told is None else told
         # A query reads a change feed anew, row by row, wherever it names it, and a part of a query likewise.
-        if told is not None or len(named) > FEW and (order.new_by or code.count(f"{relation}{order.only_news}") > 1):
+        if told is not None or (len(named) > FEW and (order.new_by or code.count(f"{relation}{order.only_news}") > 1)):
             cut = until_written.enter_context(as_files(spark, order.table.name, cut))
         view = f"{VIEW}_of_{len(inputs)}"
         cut.createOrReplaceTempView(view)

@@ -21,10 +21,10 @@ from attest import seed
 from attest.commits import commits
 from attest.contract import Feed, feeds_of, find_feed
 from attest.errors import ContractError, MarkError, SeedError
+from attest.files import whole_name
 from attest.logs import MARKS, add_rows
 from attest.macros import render
 from attest.project import Project, read_cells
-from attest.stage import whole_name
 from attest.write import Table
 
 SEED = "marked_partitions"

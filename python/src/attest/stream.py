@@ -23,11 +23,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from attest.captures import from_micros
 from attest.contract import Feed
+from attest.delivery import Delivery, Landing, new_delivery, trusted
 from attest.errors import LandingError, StreamError
+from attest.files import refuse_bad_files
 from attest.formats import Row, read_line
 from attest.land import Landed, land_rows, land_what_can_be, manifests
 from attest.project import read_yaml, render
-from attest.stage import Delivery, Landing, Source, new_delivery, refuse_bad_files, trusted
+from attest.stage import Source
 
 FILES = "files"
 FILE_COLUMNS = "path string, modificationTime timestamp, length bigint, content binary"

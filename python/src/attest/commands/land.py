@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from attest.commands.told import print_landing, tell_held
 from attest.contract import feeds_of, find_feed
+from attest.delivery import Snapshot, new_delivery
 from attest.detect import inspector_of
+from attest.files import found
 from attest.land import land
 from attest.ledger import BACKWARD
 from attest.marks import standing_marks
 from attest.project import Project
 from attest.session import open_lake
-from attest.stage import Snapshot, found, new_delivery
 
 
 def run(project: Project, options: argparse.Namespace) -> int:

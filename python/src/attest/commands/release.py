@@ -7,9 +7,10 @@ import sys
 
 from attest.commands.told import print_notes, tell_held
 from attest.contract import feeds_of, find_feed
-from attest.land import Landed, held_landings, release
+from attest.land import Landed
 from attest.marks import standing_marks
 from attest.project import Project
+from attest.release import held_landings, release
 from attest.session import open_lake
 
 

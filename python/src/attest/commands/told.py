@@ -9,12 +9,12 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from attest.alerts import Alert, raise_alert
+from attest.delivery import Landing
 from attest.gate import DEFENSIBLE, Verdict
 from attest.land import Landed
 from attest.ledger import PENDING
 from attest.marks import SINCE, shown, standing_marks
 from attest.project import Project
-from attest.stage import Landing
 
 
 def tell_held(spark: SparkSession, project: Project, feed: str, landed: Landed) -> bool:
