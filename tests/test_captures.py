@@ -16,11 +16,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from attest import captures
+from attest.capture_writing import Answer, Asked, write_capture
 from attest.captures import (
     OPTIONAL,
     REQUIRED,
-    Answer,
-    Asked,
     Capture,
     content_sum,
     find_captures,
@@ -28,7 +27,6 @@ from attest.captures import (
     read_captured,
     verified,
     with_sums,
-    write_capture,
 )
 from attest.contract import CAPTURE_MODES, Authority
 from attest.delivery import new_delivery

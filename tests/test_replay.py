@@ -19,7 +19,7 @@ from typing import Any
 import engine
 import pytest
 from attest import cli
-from attest.captures import Answer, Asked, write_capture
+from attest.capture_writing import Answer, Asked, write_capture
 from attest.contract import feeds_of
 from cases import UNTESTED, WHOLE
 from engine import contract

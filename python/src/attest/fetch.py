@@ -22,7 +22,8 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attest.captures import RECORD_FORMATS, Answer, Asked, write_capture
+from attest.capture_writing import Answer, Asked, write_capture
+from attest.captures import RECORD_FORMATS
 from attest.contract import CAPTURE_MODES, FULL, Feed
 from attest.digits import Digits, read_exactly, written
 from attest.errors import ContractError
