@@ -52,7 +52,7 @@ from (
     -- What a row carries over from its old key changes with the old key's worlds.
     select
         row_of.bk,
-        turns.at
+        turn.at
 
     from (
         select distinct explode(array(bk, moved_from)) as bk
@@ -60,7 +60,7 @@ from (
         from {{ evidence }}
         where moved_from is not null
     ) as row_of
-    cross join turns
+    cross join (select distinct turns.at from turns) as turn
     {%- endif %}
 ) as told
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from attest import write
@@ -20,9 +20,9 @@ from attest.news import (
     NOT_YET,
     News,
     Standing,
-    came,
     changes,
     find_news,
+    sign,
     standing,
     version_at,
 )
@@ -45,21 +45,12 @@ class Content:
     sums: tuple[int, int]
 
     @staticmethod
-    def of(rows: DataFrame) -> Content:
-        return Content.counted(rows.select(F.lit(1), F.struct("*")))
-
-    @staticmethod
-    def of_changes(feed: DataFrame) -> Content:
-        """What a change feed adds to a content: a sum takes a row back by taking it in again."""
-        told = [name for name in feed.columns if name not in COLUMNS_OF_CHANGES]
-        return Content.counted(feed.select(F.when(came(), 1).otherwise(-1), F.struct(*told)))
-
-    @staticmethod
-    def counted(rows: DataFrame) -> Content:
-        """Of rows as pairs: what each counts, and its columns."""
-        rows = rows.toDF("counts", "told")
+    def of(rows: DataFrame, counts: Column | None = None) -> Content:
+        """Of all rows; or of a change feed, whose rows count as they came or left: a sum takes a row back that way."""
+        told = F.struct("*").dropFields(*COLUMNS_OF_CHANGES)
+        pairs = rows.select((F.lit(1) if counts is None else counts).alias("counts"), told.alias("told"))
         sums = [F.bit_xor(F.xxhash64("told.*", *extra)) for extra in ((), (F.lit(1),))]
-        count, one, other = rows.agg(F.sum("counts"), *sums).na.fill(0).collect()[0]
+        count, one, other = pairs.agg(F.sum("counts"), *sums).na.fill(0).collect()[0]
         return Content(count, (one & BYTES, other & BYTES))
 
     @staticmethod
@@ -114,7 +105,7 @@ def summed(
         if until == now:
             return now, Content.stamped(newest)
         if NOT_YET < until < now:
-            return now, Content.stamped(newest).after(Content.of_changes(changes(spark, belief, (until + 1, now))))
+            return now, Content.stamped(newest).after(Content.of(changes(spark, belief, (until + 1, now)), sign()))
     return now, Content.of(spark.read.option("versionAsOf", now).table(belief))
 
 

@@ -219,6 +219,11 @@ def came() -> Column:
     return F.col("_change_type").isin("insert", "update_postimage")
 
 
+def sign() -> Column:
+    """What a row of a change feed counts: one that left takes back one that came."""
+    return F.when(came(), 1).otherwise(-1)
+
+
 def of_whole_keys(spark: SparkSession, log: str, versions: tuple[int, int], key: str) -> DataFrame | None:
     """All rows of the keys that the log has news of, from its change feed alone: what it cost to write, not the table.
 
@@ -250,8 +255,7 @@ def found_keys(
     for number, (dimension, column) in enumerate(found_by.items()):
         if dimension not in news.ranges:
             continue
-        sign = F.when(came(), 1).otherwise(-1)
-        windows = changes(spark, dimension, news.ranges[dimension]).groupBy(*WINDOW).agg(F.sum(sign).alias("net"))
+        windows = changes(spark, dimension, news.ranges[dimension]).groupBy(*WINDOW).agg(F.sum(sign()).alias("net"))
         moved = windows.where("net <> 0").select(F.col(WINDOW[0]).alias(f"moved_{number}")).distinct()
         joined = joined.join(moved, on=F.col(column) == F.col(f"moved_{number}"), how="left")
         is_concerned = F.col(f"moved_{number}").isNotNull()

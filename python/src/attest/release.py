@@ -71,7 +71,7 @@ def release(spark: SparkSession, *, feed: Feed, table: str, held: Held) -> Landi
 def read_held(spark: SparkSession, table: str, held: Held, feed: Feed) -> Iterator[Source]:
     """What is held of a landing, by file, less what still cannot be read."""
     landed = spark.table(table).where(F.col("landing_id") == held.landing_id)
-    [manifest] = landed.where(F.col("status") == CONTROL).select("record").collect()
+    [manifest] = manifests(spark, table).where(F.col("landing_id") == held.landing_id).select("record").collect()
     abouts = {file["path"]: file["about"] for file in files_of(manifest.record)}
     readable = ~F.col("quarantine_reason").eqNullSafe(F.lit("not_utf8"))  # what was kept of those is not what was meant
     rows = held_records(spark, landed, table).where(readable).orderBy("source_path", "source_record").toLocalIterator()
