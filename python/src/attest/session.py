@@ -42,6 +42,8 @@ EVERYWHERE = {
     # How often in a row one row's key may change.
     "spark.sql.cteRecursionLevelLimit": "1000",
     "spark.sql.cteRecursionRowLimit": "-1",
+    # Java does not compile a method above this: with forty attributes a hash took ten times as long in one method.
+    "spark.sql.codegen.hugeMethodLimit": "8000",
     # pyspark 4.2.0 can hang on a plain Python function over a Delta scan with this on.
     "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled": "false",
 }
@@ -52,6 +54,8 @@ OWN_SPARK = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.catalogImplementation": "hive",
     "spark.sql.shuffle.partitions": "4",
+    # Whole files of 128 MB leave one core idle while the other reads the last.
+    "spark.sql.files.maxPartitionBytes": "32m",
     # A large build is cut finer, so that a piece can be sorted in memory; small ones are put together again.
     "spark.sql.adaptive.coalescePartitions.initialPartitionNum": "48",
     # Where each part of the smaller side fits in memory, a join looks up instead of sorting both sides.
