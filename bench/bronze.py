@@ -2,33 +2,37 @@
 
 The floor reads the same landed rows, shuffles them by key, sorts them and writes them to
 Delta, in the same session; contenders take turns. Ten assertions an entity; in `late` one
-entity in a hundred has a late fact, in `skewed` one has 100,000 assertions. Then two more
+entity in a hundred has a late fact, in `skewed` one has 100,000 assertions, in `wide` a
+customer has forty attributes, as tables at work have, and each assertion says them all. Then two more
 builds on the lake that is there: `news` lands one more assertion on each of 1,000 entities,
 `again` lands everything once more, as a full extract does in which nothing changed.
 
     SIZES="1000000"  how many assertions, by spaces (the full run: "1000000 10000000")
-    SHAPES="in_order late skewed"
+    SHAPES="in_order late skewed"  (and wide)
     ROUNDS=1         how often each takes its turn
 """
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import yaml
 from attest.commits import newest
 from attest.logs import PROPERTIES
 from attest.news import Note
 from attest.write import Table, append, create
-from lake import BRONZE, FIRST_DAY, build, keep, landed_rows, moved_without_logic, scratch_lake
+from lake import BRONZE, FIRST_DAY, ROOT, build, keep, landed_rows, moved_without_logic, scratch_lake
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 SKEWED = 100_000
 NEWS = 1_000
+MORE = [f"attribute_{number:02}" for number in range(37)]  # what a customer has in `wide` beside its three
 
 
 def landed(spark: SparkSession, size: int, shape: str) -> DataFrame:
@@ -44,6 +48,7 @@ def landed(spark: SparkSession, size: int, shape: str) -> DataFrame:
     is_late = (entity % 100 == 0) & (place == 4) if shape == "late" else F.lit(False)
     arrived = said + F.when(is_late, F.expr("interval 30 days")).otherwise(F.expr("interval 5 minutes"))
     text: Column = F.concat(F.lit("value "), number.cast("string"))
+    more = [F.struct(F.lit(name), F.concat(F.lit(f"{name} "), place)) for name in MORE if shape == "wide"]
     fields = F.map_from_entries(
         F.array_compact(
             F.array(
@@ -52,6 +57,7 @@ def landed(spark: SparkSession, size: int, shape: str) -> DataFrame:
                 F.struct(F.lit("status"), F.when(number % 3 == 0, "Active").otherwise("Restricted")),
                 F.when(place % 5 == 0, F.struct(F.lit("name"), text)),
                 F.when(place % 3 == 0, F.struct(F.lit("address"), text)),
+                *more,
             )
         )
     )
@@ -70,10 +76,19 @@ def moved_on(rows: DataFrame) -> DataFrame:
     return landed_again(first, "L2").withColumn("source_event_ts", F.col("ingest_ts"))
 
 
-def attest(schema: str, scratch: Path) -> dict[str, float]:
+def declared(shape: str) -> list[str]:
+    """The arguments that declare what a customer has."""
+    if shape != "wide":
+        return []
+    entities = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["vars"]["entities"]
+    entities["customer"]["attributes"] |= dict.fromkeys(MORE, "string")
+    return ["--vars", json.dumps({"entities": entities})]
+
+
+def attest(schema: str, scratch: Path, shape: str) -> dict[str, float]:
     """Bronze through dbt, each table with the seconds that its node took."""
     os.environ["ATTEST_SCHEMA"] = schema
-    results = build("--select", "+customer_timeline", scratch=scratch)
+    results = build("--select", "+customer_timeline", *declared(shape), scratch=scratch)
     return {stage: results[stage].execution_time for stage in BRONZE}
 
 
@@ -89,7 +104,7 @@ def measure(spark: SparkSession, scratch: Path, size: int, shape: str, rounds: i
         floors.append(moved_without_logic(rows, f"{schema}.floor", order="source_event_ts"))
         for stage in BRONZE:
             spark.sql(f"drop table if exists {schema}.{stage}")
-        ours.append(attest(schema, scratch))
+        ours.append(attest(schema, scratch, shape))
     took = {stage: statistics.median(one[stage] for one in ours) for stage in BRONZE}
     took["attest"] = statistics.median(sum(one.values()) for one in ours)
     right = {contender: is_right(spark, schema, size) for contender in took} | {"floor": True}
@@ -97,7 +112,7 @@ def measure(spark: SparkSession, scratch: Path, size: int, shape: str, rounds: i
     for contender, more, count in (("news", moved_on(rows), NEWS), ("again", landed_again(rows, "L3"), 0)):
         append(spark, table, more, note=Note("bench"))
         before = newest(spark, f"{schema}.customer_states")[0]
-        took[contender] = sum(attest(schema, scratch).values())
+        took[contender] = sum(attest(schema, scratch, shape).values())
         rewritten = newest(spark, f"{schema}.customer_states")[0] > before
         right[contender] = is_right(spark, schema, size + NEWS) and rewritten == (count > 0)
     least = statistics.median(floors)

@@ -175,8 +175,8 @@ MUTANTS = [
         "a mentioned null is no mention",
         "E3",
         EVIDENCE,
-        "map_contains_key({{ fields }}, '{{ field }}') and",
-        "{{ fields }}['{{ field }}'] is not null and",
+        ", map_contains_key({{ fields }}, '{{ field }}'))",
+        ", false)",
         killer="mentioned_null_blanks",
     ),
     Mutant(

@@ -26,7 +26,7 @@ array_except(
 
 
 {% macro is_mentioned(fields, field) -%}
-map_contains_key({{ fields }}, '{{ field }}') and not {{ fields }}['{{ field }}'] <=> '{{ attest.unchanged_mark() }}'
+coalesce({{ fields }}['{{ field }}'] <> '{{ attest.unchanged_mark() }}', map_contains_key({{ fields }}, '{{ field }}'))
 {%- endmacro %}
 
 

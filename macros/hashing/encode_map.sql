@@ -10,7 +10,22 @@ concat(
     size({{ map }}),
     '#'
     {%- for attribute in attributes | sort %},
-    if(map_contains_key({{ map }}, '{{ attribute }}'), concat('{{ attribute | length }}:{{ attribute }}', {{ attest.encode(map ~ "['" ~ attribute ~ "']") }}), '')
+    {{ attest.encode_entry(map, attribute) }}
     {%- endfor %}
 )
+{%- endmacro %}
+
+
+{#
+    An attribute's name and its value, each with its length; `-` for a null, nothing where it is not in the map.
+
+    The value is asked for first: Spark looks it up once for all that follow, and a map is searched from its start.
+#}
+{% macro encode_entry(map, attribute) -%}
+{%- set value = map ~ "['" ~ attribute ~ "']" -%}
+{%- set name = (attribute | length) ~ ':' ~ attribute -%}
+coalesce(
+        concat('{{ name }}', length({{ value }}), ':', {{ value }}),
+        if(map_contains_key({{ map }}, '{{ attribute }}'), '{{ name }}-', '')
+    )
 {%- endmacro %}
