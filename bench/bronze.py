@@ -2,10 +2,10 @@
 
 The floor reads the same landed rows, shuffles them by key, sorts them and writes them to
 Delta, in the same session; contenders take turns. Ten assertions an entity; in `late` one
-entity in a hundred has a late fact, in `skewed` one has 100,000 assertions, in `wide` a
-customer has forty attributes, as tables at work have, and each assertion says them all. Then two more
-builds on the lake that is there: `news` lands one more assertion on each of 1,000 entities,
-`again` lands everything once more, as a full extract does in which nothing changed.
+entity in a hundred has a late fact, in `skewed` one has 100,000 assertions, in `wide` each
+has forty attributes, as tables at work have. Then two more builds on the lake that is there:
+`news` lands one more assertion on each of 1,000 entities, `again` lands everything once
+more, as a full extract does in which nothing changed.
 
     SIZES="1000000"  how many assertions, by spaces (the full run: "1000000 10000000")
     SHAPES="in_order late skewed"  (and wide)
@@ -21,10 +21,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import yaml
 from attest.commits import newest
 from attest.logs import PROPERTIES
 from attest.news import Note
+from attest.project import read_yaml
 from attest.write import Table, append, create
 from lake import BRONZE, FIRST_DAY, ROOT, build, keep, landed_rows, moved_without_logic, scratch_lake
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -80,7 +80,7 @@ def declared(shape: str) -> list[str]:
     """The arguments that declare what a customer has."""
     if shape != "wide":
         return []
-    entities = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["vars"]["entities"]
+    entities = read_yaml(ROOT / "dbt_project.yml")["vars"]["entities"]
     entities["customer"]["attributes"] |= dict.fromkeys(MORE, "string")
     return ["--vars", json.dumps({"entities": entities})]
 

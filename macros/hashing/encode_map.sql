@@ -10,7 +10,7 @@ concat(
     size({{ map }}),
     '#'
     {%- for attribute in attributes | sort %},
-    {{ attest.encode_entry(map, attribute) }}
+    {{ attest.encode_entry(map, attribute) | indent(4) }}
     {%- endfor %}
 )
 {%- endmacro %}
@@ -25,7 +25,7 @@ concat(
 {%- set value = map ~ "['" ~ attribute ~ "']" -%}
 {%- set name = (attribute | length) ~ ':' ~ attribute -%}
 coalesce(
-        concat('{{ name }}', length({{ value }}), ':', {{ value }}),
-        if(map_contains_key({{ map }}, '{{ attribute }}'), '{{ name }}-', '')
-    )
+    concat('{{ name }}', length({{ value }}), ':', {{ value }}),
+    if(map_contains_key({{ map }}, '{{ attribute }}'), '{{ name }}-', '')
+)
 {%- endmacro %}
